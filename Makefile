@@ -1,0 +1,41 @@
+# Two commands need nothing but this repository: `make serve` and `make test`.
+PYTHON ?= $(shell tools/find-python)
+VENV ?= .venv
+BIN = $(VENV)/bin
+SERVE_READY = $(VENV)/.serve-ready
+TEST_READY = $(VENV)/.test-ready
+ARGS ?=
+
+.PHONY: serve test check format wheel clean
+
+serve: $(SERVE_READY)
+	@exec $(BIN)/headrace serve $(ARGS)
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(SERVE_READY): $(BIN)/python requirements/serve.txt pyproject.toml
+	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/serve.txt
+	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/build.txt
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(TEST_READY): $(SERVE_READY) requirements/test.txt
+	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/test.txt
+	@touch $@
+
+check: $(TEST_READY)
+	$(BIN)/ruff format --check src tests sim bench tools
+	$(BIN)/ruff check src tests sim bench tools
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -n 2 tests/unit
+
+format: $(TEST_READY)
+	$(BIN)/ruff format src tests sim bench tools
+	$(BIN)/ruff check --fix src tests sim bench tools
+
+test: $(TEST_READY)
+	$(BIN)/python -m pytest -n 2 tests
+
+clean:
+	rm -rf $(VENV) build dist

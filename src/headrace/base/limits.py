@@ -1,0 +1,46 @@
+"""Everything that can grow has its bound here, with the arithmetic behind the number."""
+
+from __future__ import annotations
+
+KIB = 1024
+MIB = 1024 * KIB
+
+# One request. Kafka's `socket.request.max.bytes`: 100 MiB.
+FRAME_SIZE_MAX = 100 * MIB
+# A frame must have arrived whole this long after its first byte.
+FRAME_WAIT_MS_MAX = 60_000
+# Requests of one connection that wait for a flush at once. librdkafka keeps up to 1,000,000 in flight when
+# asked to; beyond this number we stop reading and TCP does the rest.
+CONNECTION_REQUESTS_MAX = 128
+# Unsent answers of one connection before we stop reading from it.
+CONNECTION_ANSWER_BYTES_MAX = 8 * MIB
+# Unfinished requests and unsent answers of the whole node.
+NODE_REQUEST_BYTES_MAX = 512 * MIB
+CONNECTIONS_MAX = 20_000
+
+# Elements of one array in a request. Each element is at least one byte on the wire, so the codec also refuses
+# an array that claims more elements than bytes are left.
+ARRAY_LENGTH_MAX = 1_000_000
+# Depth of nested structures in any message: the deepest of Kafka's has 6.
+NESTING_MAX = 16
+TAGGED_FIELDS_MAX = 1_000
+
+# An inflated batch. Kafka has no bound; the widest real ratio seen (zstd over zeros) is about 5,000.
+INFLATED_SIZE_MAX = 256 * MIB
+# `max.message.bytes`, as Kafka's default: 1 MiB and the batch overhead of 12.
+BATCH_SIZE_MAX_DEFAULT = MIB + 12
+RECORD_LABELS_MAX = 10_000
+
+FETCH_SIZE_MAX = 64 * MIB
+FETCH_SESSIONS_MAX = 1_000
+PARTITIONS_PER_TOPIC_MAX = 10_000
+TOPIC_NAME_LENGTH_MAX = 249
+GROUP_ID_LENGTH_MAX = 32 * KIB
+GROUP_MEMBERS_MAX = 10_000
+GROUP_MEMBER_METADATA_MAX = MIB
+COMMIT_METADATA_LENGTH_MAX = 4096
+
+# Descriptors the file layer keeps open; segments beyond it are opened again when they are used.
+OPEN_FILES_MAX = 1_000
+PRODUCERS_PER_PARTITION_MAX = 100_000
+HTTP_REQUEST_SIZE_MAX = 64 * KIB
