@@ -1,0 +1,49 @@
+"""What only Linux has, each with a portable fallback. No other file asks which system this is."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+
+LINUX = sys.platform == "linux"
+
+_SYNC_FILE_RANGE_WRITE = 2
+_libc: ctypes.CDLL | None = None
+if LINUX:
+    _libc = ctypes.CDLL(None, use_errno=True)  # calls through it let go of the interpreter's lock
+    if hasattr(_libc, "sync_file_range"):
+        _libc.sync_file_range.argtypes = [ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint]
+
+HAS_READ_NOWAIT = LINUX and hasattr(os, "RWF_NOWAIT")
+
+
+def data_sync(fd: int) -> None:
+    """Bytes (and what is needed to find them) reach the disk."""
+    if hasattr(os, "fdatasync"):
+        os.fdatasync(fd)
+    else:
+        os.fsync(fd)
+
+
+def read_nowait(fd: int, buffer: bytearray | memoryview, position: int) -> int:
+    """Read what lies in the page cache; -1 where the disk would have to be waited for."""
+    if not HAS_READ_NOWAIT:
+        return os.preadv(fd, [buffer], position)
+    try:
+        return os.preadv(fd, [buffer], position, os.RWF_NOWAIT)
+    except BlockingIOError:
+        return -1
+
+
+def write_back(fd: int, position: int, size: int) -> None:
+    """Start to write dirty pages, without waiting for them. A hint: what cannot be done is not an error."""
+    if _libc is not None and hasattr(_libc, "sync_file_range"):
+        _libc.sync_file_range(fd, position, size, _SYNC_FILE_RANGE_WRITE)
+
+
+def send_file(to_fd: int, from_fd: int, position: int, size: int) -> int:
+    """Bytes sent; BlockingIOError when the socket is full."""
+    if hasattr(os, "sendfile"):
+        return os.sendfile(to_fd, from_fd, position, size)
+    return os.write(to_fd, os.pread(from_fd, min(size, 256 * 1024), position))
