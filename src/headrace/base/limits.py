@@ -43,4 +43,13 @@ COMMIT_METADATA_LENGTH_MAX = 4096
 # Descriptors the file layer keeps open; segments beyond it are opened again when they are used.
 OPEN_FILES_MAX = 1_000
 PRODUCERS_PER_PARTITION_MAX = 100_000
+
+# The status port serves probes and scrapers, a handful of connections; the bound keeps a scan from costing memory:
+# 256 connections x (64 KiB head + 64 KiB body) = 32 MiB at worst.
 HTTP_REQUEST_SIZE_MAX = 64 * KIB
+HTTP_HEADERS_MAX = 100
+HTTP_CONNECTIONS_MAX = 256
+HTTP_PIPELINE_MAX = 16
+HTTP_REQUEST_WAIT_MS_MAX = 10_000
+HTTP_ANSWER_WAIT_MS_MAX = 30_000
+HTTP_IDLE_MS_MAX = 75_000

@@ -90,6 +90,7 @@ class Metrics:
         "reading_pauses",
         "refused",
         "stall_ms",
+        "starved_ms",
         "topics",
         "unfinished_request_bytes",
         "unsent_answer_bytes",
@@ -102,6 +103,7 @@ class Metrics:
         self.flush_ms = Histogram(FLUSH_BOUNDS_MS)
         self.flush_failures = 0
         self.stall_ms = Histogram(STALL_BOUNDS_MS)  # its `maximum` is the longest stall since the start
+        self.starved_ms = 0.0  # the loop wanted to run and the machine gave the CPU to others
         self.connections = 0  # open now
         self.connections_opened = 0
         self.connections_closed: Counter[str] = Counter()  # by reason: a short fixed word of the connection's own
