@@ -1,0 +1,127 @@
+"""AlterShareGroupOffsets, version 0.
+
+Written by `tools/make_messages.py` from the facts of Kafka: change the tool, not this file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headrace.base.ids import NO_TOPIC_ID
+from headrace.protocols.kafka.messages.message import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+API_KEY = 91
+VERSIONS = (0, 0)
+FLEXIBLE_FROM = 0
+
+
+class AlterShareGroupOffsetsRequestPartition(Message):
+    __slots__ = ("partition_index", "start_offset")
+    FIELDS = """
+        partition_index int32 0+
+        start_offset int64 0+
+    """
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        start_offset: int = 0,
+    ) -> None:
+        self.partition_index = partition_index
+        self.start_offset = start_offset
+
+
+class AlterShareGroupOffsetsRequestTopic(Message):
+    __slots__ = ("partitions", "topic_name")
+    FIELDS = """
+        topic_name string 0+
+        partitions []AlterShareGroupOffsetsRequestPartition 0+
+    """
+
+    def __init__(
+        self,
+        topic_name: str = "",
+        partitions: Sequence[AlterShareGroupOffsetsRequestPartition] = (),
+    ) -> None:
+        self.topic_name = topic_name
+        self.partitions = partitions
+
+
+class AlterShareGroupOffsetsRequest(Message):
+    __slots__ = ("group_id", "topics")
+    FIELDS = """
+        group_id string 0+
+        topics []AlterShareGroupOffsetsRequestTopic 0+
+    """
+
+    def __init__(
+        self,
+        group_id: str = "",
+        topics: Sequence[AlterShareGroupOffsetsRequestTopic] = (),
+    ) -> None:
+        self.group_id = group_id
+        self.topics = topics
+
+
+class AlterShareGroupOffsetsResponsePartition(Message):
+    __slots__ = ("error_code", "error_message", "partition_index")
+    FIELDS = """
+        partition_index int32 0+
+        error_code int16 0+
+        error_message string 0+ nullable=0+ default=null
+    """
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.error_message = error_message
+
+
+class AlterShareGroupOffsetsResponseTopic(Message):
+    __slots__ = ("partitions", "topic_id", "topic_name")
+    FIELDS = """
+        topic_name string 0+
+        topic_id uuid 0+
+        partitions []AlterShareGroupOffsetsResponsePartition 0+
+    """
+
+    def __init__(
+        self,
+        topic_name: str = "",
+        topic_id: UUID = NO_TOPIC_ID,
+        partitions: Sequence[AlterShareGroupOffsetsResponsePartition] = (),
+    ) -> None:
+        self.topic_name = topic_name
+        self.topic_id = topic_id
+        self.partitions = partitions
+
+
+class AlterShareGroupOffsetsResponse(Message):
+    __slots__ = ("error_code", "error_message", "responses", "throttle_time_ms")
+    FIELDS = """
+        throttle_time_ms int32 0+
+        error_code int16 0+
+        error_message string 0+ nullable=0+ default=null
+        responses []AlterShareGroupOffsetsResponseTopic 0+
+    """
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        responses: Sequence[AlterShareGroupOffsetsResponseTopic] = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.responses = responses

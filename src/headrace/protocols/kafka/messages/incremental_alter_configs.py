@@ -1,0 +1,109 @@
+"""IncrementalAlterConfigs, versions 0 to 1.
+
+Written by `tools/make_messages.py` from the facts of Kafka: change the tool, not this file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headrace.protocols.kafka.messages.message import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+API_KEY = 44
+VERSIONS = (0, 1)
+FLEXIBLE_FROM = 1
+
+
+class AlterableConfig(Message):
+    __slots__ = ("config_operation", "name", "value")
+    FIELDS = """
+        name string 0+
+        config_operation int8 0+
+        value string 0+ nullable=0+
+    """
+
+    def __init__(
+        self,
+        name: str = "",
+        config_operation: int = 0,
+        value: str | None = "",
+    ) -> None:
+        self.name = name
+        self.config_operation = config_operation
+        self.value = value
+
+
+class AlterConfigsResource(Message):
+    __slots__ = ("configs", "resource_name", "resource_type")
+    FIELDS = """
+        resource_type int8 0+
+        resource_name string 0+
+        configs []AlterableConfig 0+
+    """
+
+    def __init__(
+        self,
+        resource_type: int = 0,
+        resource_name: str = "",
+        configs: Sequence[AlterableConfig] = (),
+    ) -> None:
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+        self.configs = configs
+
+
+class IncrementalAlterConfigsRequest(Message):
+    __slots__ = ("resources", "validate_only")
+    FIELDS = """
+        resources []AlterConfigsResource 0+
+        validate_only bool 0+
+    """
+
+    def __init__(
+        self,
+        resources: Sequence[AlterConfigsResource] = (),
+        validate_only: bool = False,
+    ) -> None:
+        self.resources = resources
+        self.validate_only = validate_only
+
+
+class AlterConfigsResourceResponse(Message):
+    __slots__ = ("error_code", "error_message", "resource_name", "resource_type")
+    FIELDS = """
+        error_code int16 0+
+        error_message string 0+ nullable=0+
+        resource_type int8 0+
+        resource_name string 0+
+    """
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        error_message: str | None = "",
+        resource_type: int = 0,
+        resource_name: str = "",
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+
+
+class IncrementalAlterConfigsResponse(Message):
+    __slots__ = ("responses", "throttle_time_ms")
+    FIELDS = """
+        throttle_time_ms int32 0+
+        responses []AlterConfigsResourceResponse 0+
+    """
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        responses: Sequence[AlterConfigsResourceResponse] = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.responses = responses
