@@ -1,0 +1,246 @@
+"""The four codecs of a batch, each with a hard bound on what comes out.
+
+A batch's records are one stream: gzip members, LZ4 frames or Zstandard frames (one after another is allowed, and a frame need
+not say its size), or snappy, which comes bare or in the framing of Java's snappy library ("xerial"):
+
+    82 'SNAPPY' 00 · version (4) · compatible with (4) · blocks: size (4) · a raw snappy block of up to 32 KiB
+
+Nothing here trusts a size that the bytes claim: the streaming decoders are asked for one byte more than the bound and no further,
+and snappy, which cannot stream, says its size first, which is held against the bound and against the most that its bytes can hold.
+Rubbish is a `Refused`, never an exception. The libraries release the interpreter lock: long work belongs in a thread.
+"""
+
+from __future__ import annotations
+
+import enum
+import struct
+import sys
+import zlib
+from collections.abc import Callable
+from typing import Protocol, assert_never
+
+import cramjam
+import lz4.frame
+
+from headrace.base.errors import Code, Refused
+from headrace.base.files import Buffer
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+try:
+    from isal import igzip_lib, isal_zlib
+except ImportError:  # no wheel for this machine: the standard library does the same, at a tenth of the speed
+    igzip_lib = isal_zlib = None
+
+
+class Codec(enum.IntEnum):
+    NONE = 0
+    GZIP = 1
+    SNAPPY = 2
+    LZ4 = 3
+    ZSTD = 4
+
+
+_XERIAL_MAGIC = b"\x82SNAPPY\x00"
+_XERIAL_HEADER = _XERIAL_MAGIC + struct.pack(">ii", 1, 1)
+_XERIAL_BLOCK_SIZE = 32 * 1024
+_INT = struct.Struct(">i")
+# A snappy copy of 3 bytes makes up to 64; no raw block holds more than that ratio.
+_SNAPPY_RATIO_MAX = 22
+# Kafka's default "level" of LZ4 stands for the fast compressor, other levels for the high one.
+_LZ4_LEVEL_FAST = 9
+_ISAL_LEVEL_MAX = 3
+_GZIP_WBITS = 31
+# Every client writes one frame. Each further frame costs a decoder and, at its end, a copy of what is left of its input.
+_FRAMES_MAX = 1_000
+_SLICE_SIZE = 64 * 1024
+
+
+def compress(codec: int, data: Buffer, level: int | None = None) -> bytes:
+    """The records section `data` as one stream of the codec. `level` means what Kafka's `compression.<codec>.level` means."""
+    match Codec(codec):
+        case Codec.NONE:
+            return bytes(data)
+        case Codec.GZIP:
+            return _gzip(data, level)
+        case Codec.SNAPPY:
+            return _snappy(data)
+        case Codec.LZ4:
+            high = 0 if level is None or level == _LZ4_LEVEL_FAST else level
+            # Java reads independent blocks only.
+            return bytes(
+                lz4.frame.compress(
+                    data, compression_level=high, block_size=lz4.frame.BLOCKSIZE_MAX64KB, block_linked=False, store_size=False
+                )
+            )
+        case Codec.ZSTD:
+            return bytes(zstd.compress(data, 3 if level is None else level))
+        case unknown:
+            assert_never(unknown)
+
+
+def inflate(codec: int, data: Buffer, size_max: int) -> bytes | Refused:
+    """What the stream holds, up to `size_max` bytes."""
+    try:
+        match codec:
+            case Codec.NONE:
+                return bytes(data) if len(data) <= size_max else _too_large(size_max)
+            case Codec.GZIP:
+                return _inflate_frames(_gzip_decompressor, data, size_max)
+            case Codec.SNAPPY:
+                return _inflate_snappy(data, size_max)
+            case Codec.LZ4:
+                return _inflate_frames(lz4.frame.LZ4FrameDecompressor, data, size_max)
+            case Codec.ZSTD:
+                return _inflate_frames(zstd.ZstdDecompressor, data, size_max)
+    except _BROKEN as error:
+        return _rubbish(f"{Codec(codec).name.lower()}: {error}")
+    return Refused(Code.UNSUPPORTED_CODEC, f"compression codec {codec} is unknown")
+
+
+def _too_large(size_max: int) -> Refused:
+    return Refused(Code.BATCH_TOO_LARGE, f"the records inflate to more than {size_max} bytes")
+
+
+def _rubbish(why: str) -> Refused:
+    return Refused(Code.INVALID_RECORD, f"the records cannot be inflated: {why}")
+
+
+class _Decompressor(Protocol):
+    """What the streaming decoders have in common: one frame each, output on demand."""
+
+    eof: bool
+    needs_input: bool
+    unused_data: bytes | None
+
+    def decompress(self, data: Buffer, max_length: int) -> bytes: ...
+
+
+def _inflate_frames(decompressor: Callable[[], _Decompressor], data: Buffer, size_max: int) -> bytes | Refused:
+    """Frames one after another. Nearly always it is one, and then all of this is a single call."""
+    stream = decompressor()
+    inflated = stream.decompress(data, size_max + 1)
+    if len(inflated) > size_max:
+        return _too_large(size_max)
+    at = len(data) - len(stream.unused_data or b"") if stream.eof else len(data)
+    if stream.eof and at == len(data):
+        return inflated
+    return _inflate_more(decompressor, stream, memoryview(data), at, inflated, size_max)
+
+
+def _inflate_more(
+    decompressor: Callable[[], _Decompressor], stream: _Decompressor, data: memoryview, at: int, first: bytes, size_max: int
+) -> bytes | Refused:
+    """What one call did not finish. Input goes in by slices, as each frame's end copies what is left of its input."""
+    parts = [first]
+    room = size_max + 1 - len(first)
+    frames = 1
+    while True:
+        if stream.eof:
+            if at == len(data):
+                return b"".join(parts)
+            frames += 1
+            if frames > _FRAMES_MAX:
+                return _rubbish(f"more than {_FRAMES_MAX} frames in one batch")
+            stream = decompressor()
+        part: Buffer = b""
+        if stream.needs_input:
+            part = data[at : at + _SLICE_SIZE]
+            if not len(part):
+                return _rubbish(f"the stream ends in the middle, after {len(data)} bytes")
+        inflated = stream.decompress(part, room)
+        at += len(part)
+        if stream.eof:
+            at -= len(stream.unused_data or b"")
+        parts.append(inflated)
+        room -= len(inflated)
+        if room <= 0:
+            return _too_large(size_max)
+
+
+def _gzip(data: Buffer, level: int | None) -> bytes:
+    if isal_zlib is not None and (level is None or level <= _ISAL_LEVEL_MAX):
+        squeezer = isal_zlib.compressobj(level if level in range(1, _ISAL_LEVEL_MAX + 1) else 2, zlib.DEFLATED, _GZIP_WBITS)
+    else:
+        squeezer = zlib.compressobj(-1 if level is None else level, zlib.DEFLATED, _GZIP_WBITS)
+    return bytes(squeezer.compress(data) + squeezer.flush())
+
+
+class _ZlibDecompressor:
+    """The standard library's gzip with the manners of the others."""
+
+    __slots__ = ("_stream", "eof", "needs_input", "unused_data")
+
+    def __init__(self) -> None:
+        self._stream = zlib.decompressobj(_GZIP_WBITS)
+        self.eof = False
+        self.needs_input = True
+        self.unused_data: bytes | None = b""
+
+    def decompress(self, data: Buffer, max_length: int) -> bytes:
+        left = self._stream.unconsumed_tail
+        inflated = self._stream.decompress(left + bytes(data) if left else data, max_length)
+        self.eof = self._stream.eof
+        self.unused_data = self._stream.unused_data
+        # zlib may hold back output when the room was used up exactly, even with no input left.
+        self.needs_input = not self._stream.unconsumed_tail and len(inflated) < max_length
+        return inflated
+
+
+def _gzip_decompressor() -> _Decompressor:
+    if igzip_lib is None:
+        return _ZlibDecompressor()
+    return igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)  # type: ignore[no-any-return]
+
+
+def _snappy(data: Buffer) -> bytes:
+    view = memoryview(data)
+    out = [_XERIAL_HEADER]
+    for at in range(0, len(view), _XERIAL_BLOCK_SIZE):
+        block = bytes(cramjam.snappy.compress_raw(view[at : at + _XERIAL_BLOCK_SIZE]))
+        out += (_INT.pack(len(block)), block)
+    return b"".join(out)
+
+
+def _inflate_snappy(data: Buffer, size_max: int) -> bytes | Refused:
+    view = memoryview(data)
+    if view[: len(_XERIAL_MAGIC)] != _XERIAL_MAGIC:
+        return _inflate_snappy_block(view, size_max)
+    if len(view) < len(_XERIAL_HEADER):
+        return _rubbish(f"snappy: the framing's header is cut at {len(view)} bytes")
+    parts = []
+    room = size_max
+    at = len(_XERIAL_HEADER)
+    while at < len(view):
+        if len(view) - at < _INT.size:
+            return _rubbish("snappy: a block's size is cut")
+        (size,) = _INT.unpack_from(view, at)
+        at += _INT.size
+        if not 0 < size <= len(view) - at:
+            return _rubbish(f"snappy: a block of {size} bytes where {len(view) - at} are left")
+        inflated = _inflate_snappy_block(view[at : at + size], room)
+        if isinstance(inflated, Refused):
+            return inflated if inflated.code is not Code.BATCH_TOO_LARGE else _too_large(size_max)
+        parts.append(inflated)
+        room -= len(inflated)
+        at += size
+    return b"".join(parts)
+
+
+def _inflate_snappy_block(block: memoryview, size_max: int) -> bytes | Refused:
+    if not len(block):
+        return _rubbish("snappy: an empty block")
+    claimed = cramjam.snappy.decompress_raw_len(block)
+    if claimed > len(block) * _SNAPPY_RATIO_MAX:
+        return _rubbish(f"snappy: {len(block)} bytes claim to hold {claimed}")
+    if claimed > size_max:
+        return _too_large(size_max)
+    return bytes(cramjam.snappy.decompress_raw(block))
+
+
+_BROKEN: tuple[type[Exception], ...] = (zlib.error, RuntimeError, EOFError, zstd.ZstdError, cramjam.DecompressionError)
+if igzip_lib is not None:
+    _BROKEN = (*_BROKEN, igzip_lib.IsalError)
