@@ -17,7 +17,7 @@ import struct
 import sys
 import zlib
 from collections.abc import Callable
-from typing import Protocol, assert_never
+from typing import Any, Protocol, assert_never
 
 import cramjam
 import lz4.frame
@@ -30,11 +30,6 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-try:
-    from isal import igzip_lib, isal_zlib
-except ImportError:  # no wheel for this machine: the standard library does the same, at a tenth of the speed
-    igzip_lib = isal_zlib = None
-
 
 class Codec(enum.IntEnum):
     NONE = 0
@@ -44,6 +39,17 @@ class Codec(enum.IntEnum):
     ZSTD = 4
 
 
+def _import_igzip() -> Any:
+    """Intel's gzip, or None where it has no wheel: the standard library does the same, at a tenth of the speed."""
+    try:
+        from isal import igzip_lib
+    except ImportError:
+        return None
+    return igzip_lib
+
+
+_igzip = _import_igzip()
+
 _XERIAL_MAGIC = b"\x82SNAPPY\x00"
 _XERIAL_HEADER = _XERIAL_MAGIC + struct.pack(">ii", 1, 1)
 _XERIAL_BLOCK_SIZE = 32 * 1024
@@ -52,7 +58,10 @@ _INT = struct.Struct(">i")
 _SNAPPY_RATIO_MAX = 22
 # Kafka's default "level" of LZ4 stands for the fast compressor, other levels for the high one.
 _LZ4_LEVEL_FAST = 9
-_ISAL_LEVEL_MAX = 3
+# Level -1 is gzip's own choice. Up to 3 Intel's gzip does the work (its default is 2); who asks for more wants size, not speed.
+_GZIP_LEVEL_DEFAULT = -1
+_IGZIP_LEVEL_DEFAULT = 2
+_IGZIP_LEVEL_MAX = 3
 _GZIP_WBITS = 31
 # Every client writes one frame. Each further frame costs a decoder and, at its end, a copy of what is left of its input.
 _FRAMES_MAX = 1_000
@@ -89,13 +98,13 @@ def inflate(codec: int, data: Buffer, size_max: int) -> bytes | Refused:
             case Codec.NONE:
                 return bytes(data) if len(data) <= size_max else _too_large(size_max)
             case Codec.GZIP:
-                return _inflate_frames(_gzip_decompressor, data, size_max)
+                return _inflate_frames(_new_gzip, data, size_max)
             case Codec.SNAPPY:
                 return _inflate_snappy(data, size_max)
             case Codec.LZ4:
                 return _inflate_frames(lz4.frame.LZ4FrameDecompressor, data, size_max)
             case Codec.ZSTD:
-                return _inflate_frames(zstd.ZstdDecompressor, data, size_max)
+                return _inflate_frames(_new_zstd, data, size_max)
     except _BROKEN as error:
         return _rubbish(f"{Codec(codec).name.lower()}: {error}")
     return Refused(Code.UNSUPPORTED_CODEC, f"compression codec {codec} is unknown")
@@ -162,11 +171,12 @@ def _inflate_more(
 
 
 def _gzip(data: Buffer, level: int | None) -> bytes:
-    if isal_zlib is not None and (level is None or level <= _ISAL_LEVEL_MAX):
-        squeezer = isal_zlib.compressobj(level if level in range(1, _ISAL_LEVEL_MAX + 1) else 2, zlib.DEFLATED, _GZIP_WBITS)
-    else:
-        squeezer = zlib.compressobj(-1 if level is None else level, zlib.DEFLATED, _GZIP_WBITS)
-    return bytes(squeezer.compress(data) + squeezer.flush())
+    level = _GZIP_LEVEL_DEFAULT if level is None else level
+    if _igzip is not None and level <= _IGZIP_LEVEL_MAX:
+        quick = _IGZIP_LEVEL_DEFAULT if level == _GZIP_LEVEL_DEFAULT else level
+        return bytes(_igzip.compress(data, quick, _igzip.COMP_GZIP))
+    squeezer = zlib.compressobj(level, zlib.DEFLATED, _GZIP_WBITS)
+    return squeezer.compress(data) + squeezer.flush()
 
 
 class _ZlibDecompressor:
@@ -190,10 +200,12 @@ class _ZlibDecompressor:
         return inflated
 
 
-def _gzip_decompressor() -> _Decompressor:
-    if igzip_lib is None:
-        return _ZlibDecompressor()
-    return igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)  # type: ignore[no-any-return]
+def _new_gzip() -> Any:
+    return _ZlibDecompressor() if _igzip is None else _igzip.IgzipDecompressor(flag=_igzip.DECOMP_GZIP)
+
+
+def _new_zstd() -> Any:
+    return zstd.ZstdDecompressor()
 
 
 def _snappy(data: Buffer) -> bytes:
@@ -242,5 +254,5 @@ def _inflate_snappy_block(block: memoryview, size_max: int) -> bytes | Refused:
 
 
 _BROKEN: tuple[type[Exception], ...] = (zlib.error, RuntimeError, EOFError, zstd.ZstdError, cramjam.DecompressionError)
-if igzip_lib is not None:
-    _BROKEN = (*_BROKEN, igzip_lib.IsalError)
+if _igzip is not None:
+    _BROKEN = (*_BROKEN, _igzip.IsalError)

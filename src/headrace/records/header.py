@@ -145,8 +145,9 @@ class BatchHeader:
 
     def __repr__(self) -> str:
         return (
-            f"BatchHeader(offsets {self.base_offset}..{self.last_offset}, {self.count} records, {self.size} bytes, magic {self.magic}, "
-            f"attributes {self.attributes:#x}, epoch {self.leader_epoch}, timestamps {self.base_timestamp}..{self.max_timestamp}, "
+            f"BatchHeader(offsets {self.base_offset}..{self.last_offset}, {self.count} records, {self.size} bytes, "
+            f"magic {self.magic}, attributes {self.attributes:#x}, epoch {self.leader_epoch}, "
+            f"timestamps {self.base_timestamp}..{self.max_timestamp}, "
             f"producer {self.producer_id}/{self.producer_epoch} from {self.base_sequence})"
         )
 
@@ -187,10 +188,10 @@ def check_batch(data: Buffer, *, size_max: int) -> BatchHeader | Refused:
     if count <= 0 or header.last_offset_delta != count - 1:
         return Refused(
             Code.INVALID_RECORD,
-            f"the batch says {count} records and a last offset delta of {header.last_offset_delta}: it must be one less",
+            f"a batch of {count} records with a last offset delta of {header.last_offset_delta}: must be one less",
         )
     attributes = header.attributes
-    # One test for what nearly every batch is: any codec we know, create time, no producer state.
+    # Nearly every batch: a codec or none, no producer state, nothing else.
     if (
         attributes & ~(CODEC_MASK | TRANSACTIONAL)
         or attributes & CODEC_MASK > CODEC_MAX
@@ -240,9 +241,7 @@ def _refuse_frame(data: Buffer, header: BatchHeader) -> Refused | None:
     if header.size < HEADER_SIZE:
         return Refused(Code.CORRUPT_BATCH, f"the batch says {header.size} bytes, its header alone has {HEADER_SIZE}")
     if header.size < held:
-        return Refused(
-            Code.INVALID_RECORD, f"a produce carries exactly one batch a partition: {held - header.size} bytes follow it"
-        )
+        return Refused(Code.INVALID_RECORD, f"a produce carries one batch a partition: {held - header.size} bytes follow it")
     return None
 
 
@@ -250,9 +249,7 @@ def _refuse_attributes(header: BatchHeader) -> Refused | None:
     """What only a few batches have: producer state, and bits that a client may not set."""
     attributes = header.attributes
     if attributes & CODEC_MASK > CODEC_MAX:
-        return Refused(
-            Code.UNSUPPORTED_CODEC, f"compression codec {attributes & CODEC_MASK} is unknown: there are 0 to {CODEC_MAX}"
-        )
+        return Refused(Code.UNSUPPORTED_CODEC, f"codec {attributes & CODEC_MASK} is unknown: there are 0 to {CODEC_MAX}")
     if attributes & CONTROL:
         return Refused(Code.INVALID_RECORD, "clients may not write control batches")
     if attributes & APPEND_TIME:
@@ -268,6 +265,6 @@ def _refuse_attributes(header: BatchHeader) -> Refused | None:
     if header.producer_epoch < 0 or header.base_sequence < 0:
         return Refused(
             Code.INVALID_RECORD,
-            f"producer {header.producer_id} with epoch {header.producer_epoch} and base sequence {header.base_sequence}: both start at 0",
+            f"producer {header.producer_id} with epoch {header.producer_epoch} and base sequence {header.base_sequence}: negative",
         )
     return None

@@ -2,7 +2,7 @@
 
 One record, as it lies in a batch (every number but the attributes is a zig-zag varint):
 
-    length · attributes (1 byte, unused) · timestamp delta · offset delta · key length · key · value length · value · label count · labels
+    length · attributes (0) · timestamp delta · offset delta · key length · key · value length · value · label count · labels
     label: key length · key · value length · value
 
 A length of -1 is a null. What is read here was checked when it was produced; bytes that were not raise `RecordsError`.
@@ -58,7 +58,7 @@ class Record:
 
 
 def read_batches(data: Buffer) -> Iterator[tuple[int, BatchHeader]]:
-    """The whole batches in a buffer, each with its position. A batch that is cut at the end is left out, as fetch answers have it."""
+    """The whole batches in a buffer, each with its position. A last batch that is cut is left out."""
     at = 0
     held = len(data)
     while held - at >= HEADER_SIZE:

@@ -23,7 +23,7 @@ def stamp(data: bytearray | memoryview, base_offset: int, leader_epoch: int) -> 
 
 
 def stamp_append_time(data: bytearray | memoryview, now_ms: int) -> None:
-    """The topic's timestamps are times of append: all records of the batch now have `now_ms`. The records' own stay in the bytes."""
+    """The topic keeps times of append: every record has `now_ms` from here on. Their own stay in the bytes."""
     (attributes,) = _ATTRIBUTES.unpack_from(data, _ATTRIBUTES_AT)
     _ATTRIBUTES.pack_into(data, _ATTRIBUTES_AT, attributes | APPEND_TIME)
     stamp_max_timestamp(data, now_ms)
