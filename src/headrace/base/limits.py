@@ -53,3 +53,12 @@ HTTP_PIPELINE_MAX = 16
 HTTP_REQUEST_WAIT_MS_MAX = 10_000
 HTTP_ANSWER_WAIT_MS_MAX = 30_000
 HTTP_IDLE_MS_MAX = 75_000
+
+# The cluster store. etcd takes up to 128 operations in one transaction and 1.5 MiB in one request; every store
+# keeps these bounds, so that what works on one machine works on many.
+STORE_OPERATIONS_MAX = 128
+STORE_VALUE_SIZE_MAX = MIB
+# Changes kept for watchers that come back. One change of a partition is about 300 bytes: 3 MB.
+STORE_HISTORY_MAX = 10_000
+# Changes that wait for one slow watcher; beyond it the watcher starts again from a fresh range.
+STORE_WATCH_BACKLOG_MAX = 10_000
