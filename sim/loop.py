@@ -101,12 +101,16 @@ class SimLoop(asyncio.AbstractEventLoop):
     def time(self) -> float:
         return self._now
 
-    def call_soon(self, callback: Any, *args: Any, context: contextvars.Context | None = None) -> asyncio.Handle:
+    def call_soon(  # type: ignore[override]
+        self, callback: Any, *args: Any, context: contextvars.Context | None = None
+    ) -> asyncio.Handle:
         handle = asyncio.Handle(callback, args, self, context)
         self._ready.append(handle)
         return handle
 
-    def call_soon_threadsafe(self, callback: Any, *args: Any, context: contextvars.Context | None = None) -> asyncio.Handle:
+    def call_soon_threadsafe(  # type: ignore[override]
+        self, callback: Any, *args: Any, context: contextvars.Context | None = None
+    ) -> asyncio.Handle:
         return self.call_soon(callback, *args, context=context)
 
     def call_later(  # type: ignore[override]
