@@ -207,14 +207,15 @@ def _refuse_short(data: Buffer) -> Refused:
     held = len(data)
     if held == 0:
         return Refused(Code.INVALID_RECORD, "no batch: the records are empty")
-    if held > OFFSET_AND_LENGTH_SIZE:
+    if held > MAGIC_AT:
         (length,) = _unpack_length(data, 8)
         if length < LENGTH_MIN:
             return Refused(Code.CORRUPT_BATCH, f"the batch's length is {length}, the least is {LENGTH_MIN}")
-    if held > MAGIC_AT:
         refused = _refuse_magic(data[MAGIC_AT])
         if refused is not None:
             return refused
+        if length <= held - OFFSET_AND_LENGTH_SIZE:
+            return Refused(Code.CORRUPT_BATCH, f"the batch's length is {length}: less than a header")
     return Refused(Code.INVALID_RECORD, f"no whole batch: {held} bytes, the header alone has {HEADER_SIZE}")
 
 
@@ -240,6 +241,8 @@ def _refuse_frame(data: Buffer, header: BatchHeader) -> Refused | None:
         return Refused(Code.INVALID_RECORD, f"no whole batch: it says {header.size} bytes, {held} came")
     if header.size < HEADER_SIZE:
         return Refused(Code.CORRUPT_BATCH, f"the batch says {header.size} bytes, its header alone has {HEADER_SIZE}")
+    if not has_right_checksum(data, header):
+        return Refused(Code.CORRUPT_BATCH, f"the batch says {header.size} of {held} bytes, and its checksum is not theirs")
     if header.size < held:
         return Refused(Code.INVALID_RECORD, f"a produce carries one batch a partition: {held - header.size} bytes follow it")
     return None

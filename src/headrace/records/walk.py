@@ -5,10 +5,11 @@ wrong length, count or offset would store a batch at which every consumer of the
 chain to the next and the last one to the end, hold what its own length says, and be numbered 0, 1, 2 … (Kafka numbers
 compressed batches that are not, and stores uncompressed ones as they are; its consumers then report the wrong offsets).
 
-This is the one place where the broker spends time per record. It is plain typed Python which mypyc compiles as it stands (about a
-hundredth of the time); `i64` exists only for that compiler. Interpreted, one trick makes up for most of it: producers send records of one shape
-again and again, and then the bytes that make the shape stand in columns, one record's size apart. A strided slice takes out a whole column
-and `lstrip` tells how far it stays the same, both at the speed of C. Records that vary in size are walked one by one.
+This is the one place where the broker spends time per record. It is plain typed Python which mypyc compiles as it stands (to about
+a seventieth of the time); `i64` exists only for that compiler. Interpreted, one trick makes up for most of it: producers send
+records of one shape again and again, and then the bytes that make the shape stand in columns, one record's size apart.
+A strided slice takes out a whole column and `lstrip` tells how far it stays the same, both at the speed of C. Records that
+vary in size are walked one by one.
 
 `bench/micro/walk.py` measures both forms.
 """
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 # Max timestamp delta, index of the first record that has it, min timestamp delta, index of the first record without a key (or -1).
 Walked = tuple[int, int, int, int]
 
-# A run of equal records is tried for when two neighbours had equal sizes and at least this many bytes of batch are left per try:
-# a try costs about as much as walking eight records one by one.
+# A run of equal records is tried for when two neighbours had equal sizes and at least this many are left: a try costs as much
+# as walking about twenty records one by one.
 RUN_COUNT_MIN: Final = 16
 # After a try that did not pay, this many records go by before the next.
 RUN_PAUSE: Final = 64
@@ -33,14 +34,17 @@ RUN_PAUSE: Final = 64
 _HIGH = re.compile(rb"[\x80-\xff]*")
 _LOW = re.compile(rb"[\x00-\x7f]*")
 _EVEN, _ODD = bytes(range(0, 256, 2)), bytes(range(1, 256, 2))
-# The columns of offset deltas, as zig-zag varints: of one byte up to 63, of two up to 8,191, of three above (there the first two repeat).
+# The columns of offset deltas, as zig-zag varints: of one byte up to 63, of two up to 8,191, of three above (where the first two
+# repeat).
 _OFFSETS_ALONE = bytes(range(0, 128, 2))
 _OFFSETS_LOW = bytes((index << 1 & 0x7F) | 0x80 for index in range(8192))
 _OFFSETS_HIGH = bytes(index >> 6 for index in range(8192))
 _OFFSETS_MIDDLE = bytes(index >> 6 | 0x80 for index in range(8192))
 
 
-def walk(data: bytes, at: i64, end: i64, count: i64, last_offset_delta: i64, dense: bool, labels_max: i64, runs: bool) -> Walked | str:
+def walk(
+    data: bytes, at: i64, end: i64, count: i64, last_offset_delta: i64, dense: bool, labels_max: i64, runs: bool
+) -> Walked | str:
     """Walk `data[at:end]`, which must be `count` uncompressed records; a text says what is wrong and with which record.
 
     `dense`: offsets must be 0, 1, 2 …, as a producer writes them; else they may have gaps, as the cleaner leaves them.
@@ -240,7 +244,7 @@ def _read_long(data: bytes, at: i64) -> tuple[int, i64]:
 def _walk_run(
     data: bytes, at: i64, end: i64, index: i64, count: i64, shape: tuple[i64, i64, i64, i64]
 ) -> tuple[i64, int, int, int]:
-    """How many records from `at` on have the shape of the one before; with the max of their timestamp deltas, where it is, and the min.
+    """How many records from `at` on have the shape of the one before; the max of their timestamp deltas, where it is, and the min.
 
     Only columns are looked at: the bytes that make the shape must be the same in each record, the offset deltas must count on,
     the timestamp deltas must be equally wide. 0 means: go on one by one, which also finds the words for what is wrong.
