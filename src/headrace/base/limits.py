@@ -18,8 +18,8 @@ CONNECTION_ANSWER_BYTES_MAX = 8 * MIB
 NODE_REQUEST_BYTES_MAX = 512 * MIB
 CONNECTIONS_MAX = 20_000
 
-# Elements of one array in a request. Each element is at least one byte on the wire, so the codec also refuses
-# an array that claims more elements than bytes are left.
+# Elements of all arrays of one message together. The codec also holds each array's length against the bytes that
+# are left. An element takes 60 to 200 bytes of memory once it is read, so this is up to 200 MB, twice a frame.
 ARRAY_LENGTH_MAX = 1_000_000
 # Depth of nested structures in any message: the deepest of Kafka's has 6.
 NESTING_MAX = 16
@@ -35,9 +35,14 @@ FETCH_SIZE_MAX = 64 * MIB
 FETCH_SESSIONS_MAX = 1_000
 PARTITIONS_PER_TOPIC_MAX = 10_000
 TOPIC_NAME_LENGTH_MAX = 249
-GROUP_ID_LENGTH_MAX = 32 * KIB
+# A legacy Kafka string has an int16 length, in requests as in the records of `__consumer_offsets`.
+GROUP_ID_LENGTH_MAX = 32 * KIB - 1
 GROUP_MEMBERS_MAX = 10_000
 GROUP_MEMBER_METADATA_MAX = MIB
+# One record with all members of a group, their metadata and their plan: 2,000 members of 30 kB.
+GROUP_STORED_SIZE_MAX = 60 * MIB
+# Of one coordinator partition. An empty group in memory is about 2 kB.
+GROUPS_MAX = 100_000
 COMMIT_METADATA_LENGTH_MAX = 4096
 
 # Descriptors the file layer keeps open; segments beyond it are opened again when they are used.

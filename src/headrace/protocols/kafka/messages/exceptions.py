@@ -18,6 +18,5 @@ ADVERTISED_MIN: dict[int, int] = {PRODUCE: 0}
 # body of version 0, error UNSUPPORTED_VERSION and the list.
 RESPONSE_HEADER_ALWAYS_0: frozenset[int] = frozenset({API_VERSIONS})
 
-# KIP-482: the client id in a request's header stays a nullable string with a two-byte length also in header version 2, so that a
-# broker can read the header of a request whose version it does not know.  (`codec.decode_header` relies on it.)
-CLIENT_ID_ALWAYS_LEGACY = True
+# KIP-482: the client id in a request's header stays a nullable string with a two-byte length in header version 2 as well, so that
+# a broker can read the header of a request whose version it does not know. `codec.decode_header` is written by hand for it.
