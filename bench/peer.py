@@ -5,6 +5,7 @@ When the checkout has `../shared/peers/kafka` its cached jars are used and nothi
 has the same), and no delay before a group's first rebalance.
 """
 
+import contextlib
 import os
 import shutil
 import socket
@@ -160,7 +161,5 @@ def _answers(port: int) -> bool:
 if __name__ == "__main__":
     with Peer(Path(sys.argv[1])) as peer:
         print(f"ready kafka={peer.kafka} pid={peer.pid}", flush=True)
-        try:
+        with contextlib.suppress(KeyboardInterrupt):
             sys.stdin.read()
-        except KeyboardInterrupt:
-            pass

@@ -30,7 +30,8 @@ class Broker:
     def start(self) -> "Broker":
         assert self.process is None
         self.folder.parent.mkdir(parents=True, exist_ok=True)
-        command = [self.python, "-m", "headrace.cli.main", "serve", "--kafka", self.kafka, "--http", self.http]
+        main = "import sys; from headrace.cli.main import main; sys.exit(main())"
+        command = [self.python, "-c", main, "serve", "--kafka", self.kafka, "--http", self.http]
         began = time.monotonic()
         with open(self.log, "ab") as errors:
             self.process = subprocess.Popen(
