@@ -1,9 +1,10 @@
 """The four codecs of a batch, each with a hard bound on what comes out.
 
-A batch's records are one stream: gzip members, LZ4 frames or Zstandard frames (one after another is allowed, and a frame need
-not say its size), or snappy, which comes bare or in the framing of Java's snappy library ("xerial"):
+A batch's records are one stream: gzip members or Zstandard frames (several may follow one another, and a frame need not say its
+size), one LZ4 frame of independent blocks (Java's reader knows no others and reads no second frame), or snappy, which comes bare
+or in the framing of Java's snappy library ("xerial"), whose header may come again between blocks:
 
-    82 'SNAPPY' 00 · version (4) · compatible with (4) · blocks: size (4) · a raw snappy block of up to 32 KiB
+    82 'SNAPPY' 00 · version (4) · compatible with (4) · blocks: size (4) · a raw snappy block, of 32 KiB when Java writes
 
 Nothing here trusts a size that the bytes claim: the streaming decoders are asked for one byte more than the bound and no further,
 and snappy, which cannot stream, says its size first, which is held against the bound and against the most that its bytes can hold.
@@ -63,9 +64,12 @@ _GZIP_LEVEL_DEFAULT = -1
 _IGZIP_LEVEL_DEFAULT = 2
 _IGZIP_LEVEL_MAX = 3
 _GZIP_WBITS = 31
+_LZ4_MAGIC = b"\x04\x22\x4d\x18"
+_LZ4_INDEPENDENT = 0x20
 # Every client writes one frame. Each further frame costs a decoder and, at its end, a copy of what is left of its input.
 _FRAMES_MAX = 1_000
 _SLICE_SIZE = 64 * 1024
+_PIECE_SIZE = 4 * 1024 * 1024
 
 
 def compress(codec: int, data: Buffer, level: int | None = None) -> bytes:
@@ -102,7 +106,7 @@ def inflate(codec: int, data: Buffer, size_max: int) -> bytes | Refused:
             case Codec.SNAPPY:
                 return _inflate_snappy(data, size_max)
             case Codec.LZ4:
-                return _inflate_frames(lz4.frame.LZ4FrameDecompressor, data, size_max)
+                return _inflate_lz4(data, size_max)
             case Codec.ZSTD:
                 return _inflate_frames(_new_zstd, data, size_max)
     except _BROKEN as error:
@@ -128,46 +132,55 @@ class _Decompressor(Protocol):
     def decompress(self, data: Buffer, max_length: int) -> bytes: ...
 
 
-def _inflate_frames(decompressor: Callable[[], _Decompressor], data: Buffer, size_max: int) -> bytes | Refused:
-    """Frames one after another. Nearly always it is one, and then all of this is a single call."""
-    stream = decompressor()
-    inflated = stream.decompress(data, size_max + 1)
-    if len(inflated) > size_max:
-        return _too_large(size_max)
-    at = len(data) - len(stream.unused_data or b"") if stream.eof else len(data)
-    if stream.eof and at == len(data):
-        return inflated
-    return _inflate_more(decompressor, stream, memoryview(data), at, inflated, size_max)
+def _inflate_lz4(data: Buffer, size_max: int) -> bytes | Refused:
+    head = bytes(data[:5])
+    if head[:4] != _LZ4_MAGIC or len(head) < 5:
+        return _rubbish("lz4: this is no frame")
+    if not head[4] & _LZ4_INDEPENDENT:
+        return _rubbish("lz4: blocks must not depend on one another, Java's consumers could not read them")
+    return _inflate_frames(lz4.frame.LZ4FrameDecompressor, data, size_max, frames_max=1)
+
+
+def _inflate_frames(
+    new: Callable[[], _Decompressor], data: Buffer, size_max: int, frames_max: int = _FRAMES_MAX
+) -> bytes | Refused:
+    """Frames one after another. Nearly always it is one small one, and then all of this is a single call."""
+    stream = new()
+    inflated = stream.decompress(data, min(size_max + 1, _PIECE_SIZE))
+    if stream.eof and not stream.unused_data:
+        return inflated if len(inflated) <= size_max else _too_large(size_max)
+    return _inflate_more(new, stream, memoryview(data), inflated, size_max, frames_max)
 
 
 def _inflate_more(
-    decompressor: Callable[[], _Decompressor], stream: _Decompressor, data: memoryview, at: int, first: bytes, size_max: int
+    new: Callable[[], _Decompressor], stream: _Decompressor, data: memoryview, first: bytes, size_max: int, frames_max: int
 ) -> bytes | Refused:
-    """What one call did not finish. Input goes in by slices, as each frame's end copies what is left of its input."""
+    """What one call did not finish. Later frames get their input by slices, as each frame's end copies what is left of its input;
+    output comes by pieces, as a decoder needs twice the room of what it is asked for."""
     parts = [first]
     room = size_max + 1 - len(first)
     frames = 1
-    while True:
+    at = len(data) - len(stream.unused_data or b"") if stream.eof else len(data)
+    while room > 0:
         if stream.eof:
             if at == len(data):
                 return b"".join(parts)
+            if frames == frames_max:
+                return _rubbish(f"{len(data) - at} bytes follow frame {frames}, the last allowed in a batch")
             frames += 1
-            if frames > _FRAMES_MAX:
-                return _rubbish(f"more than {_FRAMES_MAX} frames in one batch")
-            stream = decompressor()
+            stream = new()
         part: Buffer = b""
         if stream.needs_input:
             part = data[at : at + _SLICE_SIZE]
             if not len(part):
                 return _rubbish(f"the stream ends in the middle, after {len(data)} bytes")
-        inflated = stream.decompress(part, room)
+        inflated = stream.decompress(part, min(room, _PIECE_SIZE))
         at += len(part)
         if stream.eof:
             at -= len(stream.unused_data or b"")
         parts.append(inflated)
         room -= len(inflated)
-        if room <= 0:
-            return _too_large(size_max)
+    return _too_large(size_max)
 
 
 def _gzip(data: Buffer, level: int | None) -> bytes:
@@ -227,6 +240,9 @@ def _inflate_snappy(data: Buffer, size_max: int) -> bytes | Refused:
     room = size_max
     at = len(_XERIAL_HEADER)
     while at < len(view):
+        if view[at : at + len(_XERIAL_MAGIC)] == _XERIAL_MAGIC:
+            at += len(_XERIAL_HEADER)
+            continue
         if len(view) - at < _INT.size:
             return _rubbish("snappy: a block's size is cut")
         (size,) = _INT.unpack_from(view, at)
