@@ -33,6 +33,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from headrace.base.files import Buffer
+from sim.faults import DiskFaults
 from sim.loop import Crashed
 
 PAGE = 4096
@@ -42,23 +43,6 @@ SECTOR = 512
 class NameModel(enum.Enum):
     STRICT = "strict"
     ORDERED = "ordered"
-
-
-@dataclass(slots=True)
-class DiskFaults:
-    """What this disk does to us. All chances are per call."""
-
-    capacity_bytes: int = 1 << 40
-    write_error_chance: float = 0.0
-    sync_error_chance: float = 0.0
-    read_error_chance: float = 0.0
-    sync_ms: tuple[float, float] = (0.2, 3.0)
-    slow_sync_chance: float = 0.0
-    slow_sync_ms: tuple[float, float] = (50.0, 2_000.0)
-    evict_chance: float = 0.0  # a cached read finds its pages gone
-    write_back_chance: float = 0.3  # a write-back hint is followed
-    rot_chance: float = 0.0  # at a crash: a page that was being written holds rubbish
-    lies_about_sync: bool = False  # the planted bug of the simulator's own tests: a sync that keeps nothing
 
 
 class SimFile:

@@ -18,24 +18,12 @@ import contextvars
 import random
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
+from sim.faults import NetworkFaults
 from sim.loop import Process, SimLoop, current_process
 
 ProtocolFactory = Callable[[], asyncio.BaseProtocol]
-
-
-@dataclass(slots=True)
-class NetworkFaults:
-    delay_ms: tuple[float, float] = (0.02, 1.0)
-    split_chance: float = 0.3  # a write arrives in pieces
-    pieces_max: int = 4
-    cut_chance: float = 0.0  # per write: the connection breaks
-    clog_chance: float = 0.0  # per write: nothing of this direction arrives for a while
-    clog_ms: tuple[float, float] = (50.0, 5_000.0)
-    window_bytes: int = 64 * 1024
-    read_size_max: int = 256 * 1024  # one read of a plain Protocol
 
 
 class Listener:

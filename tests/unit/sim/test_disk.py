@@ -8,7 +8,8 @@ import random
 import pytest
 
 from headrace.base.files import Files
-from sim.disk import PAGE, DiskFaults, NameModel, SimDisk
+from sim.disk import PAGE, NameModel, SimDisk
+from sim.faults import DiskFaults
 from sim.loop import Crashed
 from tests.support.files_contract import FilesContract
 

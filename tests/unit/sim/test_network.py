@@ -7,8 +7,9 @@ import random
 
 import pytest
 
+from sim.faults import NetworkFaults
 from sim.loop import Process, run
-from sim.network import NetworkFaults, SimNetwork
+from sim.network import SimNetwork
 
 
 class Taker(asyncio.BufferedProtocol):

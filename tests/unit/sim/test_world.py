@@ -8,7 +8,8 @@ import random
 import pytest
 
 from headrace.base.world import World
-from sim.disk import DiskFaults, SimDisk
+from sim.disk import SimDisk
+from sim.faults import DiskFaults
 from sim.loop import run
 from sim.world import EPOCH_MS, SimWorld
 
