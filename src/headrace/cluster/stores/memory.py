@@ -55,7 +55,7 @@ class MemoryStore:
 
     def watch(self, prefix: str, from_revision: int) -> LocalWatch:
         assert not self._closed
-        return self._watchers.open(prefix, from_revision, self._state)
+        return self._watchers.open(prefix, from_revision, self._state, self._state.revision)
 
     async def close(self) -> None:
         self._closed = True

@@ -74,13 +74,14 @@ class State:
     def range(self, prefix: str) -> Range:
         return Range([self.entries[key] for key in self._keys_under(prefix)], self.revision)
 
-    def changes_from(self, prefix: str, from_revision: int) -> list[Change] | Compacted:
-        """What a watch that begins at `from_revision` has missed so far."""
+    def changes_between(self, prefix: str, from_revision: int, to_revision: int) -> list[Change] | Compacted:
+        """What a watch that begins at `from_revision` has missed up to and including `to_revision`."""
         if from_revision <= self.compacted_revision:
             return Compacted(self.revision)
         # Each revision stands once in the history, without gaps: the place can be computed.
-        first = max(0, from_revision - self.compacted_revision - 1)
-        missed = (self.history[i] for i in range(first, len(self.history)))
+        first = from_revision - self.compacted_revision - 1
+        end = to_revision - self.compacted_revision
+        missed = (self.history[i] for i in range(first, end))
         return [part for change in missed if (part := part_under(change, prefix)) is not None]
 
     # Changing

@@ -84,9 +84,10 @@ class Watchers:
     def __init__(self) -> None:
         self._watches: list[LocalWatch] = []
 
-    def open(self, prefix: str, from_revision: int, state: State) -> LocalWatch:
+    def open(self, prefix: str, from_revision: int, state: State, durable_revision: int) -> LocalWatch:
+        """A watch that has missed the changes up to the durable revision and is told of later ones by `deliver`."""
         watch = LocalWatch(prefix, from_revision)
-        watch.begin(state.changes_from(prefix, from_revision))
+        watch.begin(state.changes_between(prefix, from_revision, durable_revision))
         self._keep(watch)
         return watch
 
