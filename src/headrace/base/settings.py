@@ -21,7 +21,7 @@ from headrace.base.topic_settings import DAY_MS, RETENTION_MS_DEFAULT, UNLIMITED
 from headrace.base.units import format_duration_ms, format_size, parse_duration_ms, parse_size
 
 # In the environment, but not settings of a node: the file to read, and where the client commands connect.
-OTHER_VARIABLES = ("HEADRACE_CONFIG", "HEADRACE_BROKER")
+OTHER_VARIABLES = ("HEADRACE_CONFIG", "HEADRACE_SERVER")
 
 
 class Form(enum.Enum):

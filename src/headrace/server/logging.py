@@ -15,7 +15,7 @@ import structlog
 from structlog.typing import FilteringBoundLogger
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
-FORMS = ("auto", "console", "json")
+FORMS = ("auto", "text", "json")
 
 
 def set_up_logging(*, form: str = "auto", level: str = "info", to: TextIO | None = None) -> None:

@@ -34,7 +34,7 @@ def test_a_machine_gets_one_json_object_a_line():
 
 def test_people_get_words():
     out = io.StringIO()
-    set_up_logging(form="console", to=out)
+    set_up_logging(form="text", to=out)
     logger().warning("disk nearly full", free_mb=3)
     assert "disk nearly full" in out.getvalue() and "free_mb=3" in out.getvalue()
     assert "\x1b" not in out.getvalue()
