@@ -32,6 +32,7 @@ from headrace.protocols.kafka.codec import (
 from headrace.protocols.kafka.codec_maker import is_flexible
 from headrace.protocols.kafka.messages import API, Message
 from headrace.protocols.kafka.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from headrace.protocols.kafka.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
 from headrace.protocols.kafka.messages.fetch import (
     FetchableTopicResponse,
     FetchRequest,
@@ -245,6 +246,17 @@ def test_every_request_cut_at_every_byte(api_key: int) -> None:
 
 
 @EVERY_API
+def test_every_response_cut_at_every_byte(api_key: int) -> None:
+    """What our own client gets from a broken peer."""
+    api = API[api_key]
+    for version in range(api.min_version, api.max_version + 1):
+        frame = joined(encode_response(api_key, version, 1, sample(api.response, version, random.Random(version))))
+        for size in range(len(frame)):
+            with pytest.raises(ProtocolError):
+                decode_response(api_key, version, frame[:size])
+
+
+@EVERY_API
 def test_every_request_with_a_byte_too_many(api_key: int) -> None:
     for _, _, frame in requests(api_key):
         with pytest.raises(ProtocolError, match="1 bytes follow"):
@@ -370,6 +382,17 @@ def test_a_nullable_struct_with_a_strange_marker() -> None:
     data = encode_message(cursor, 0)
     assert data.endswith(b"\xff\0")
     refused(API[75].request, 0, data[:-2] + b"\x02\0", "marked by 2")
+
+
+# --- bytes inside of messages
+
+
+def test_what_a_newer_version_added_may_be_left_unread() -> None:
+    """The consumers' own metadata is not negotiated: a reader takes what it knows."""
+    data = encode_message(ConsumerProtocolSubscription(topics=["a"], generation_id=4), 3)
+    assert decode_message(ConsumerProtocolSubscription, 1, data, whole=False).topics == ["a"]
+    with pytest.raises(ProtocolError, match="follow the end"):
+        decode_message(ConsumerProtocolSubscription, 1, data)
 
 
 # --- what it costs

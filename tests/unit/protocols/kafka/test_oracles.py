@@ -21,10 +21,13 @@ import kio.schema.index
 import pytest
 from kafka.protocol.api_message import ApiMessage
 from kio.serial import entity_reader, entity_writer
+from kio.static.constants import EntityType
 
 from headrace.protocols.kafka.codec import decode_message, encode_message
 from headrace.protocols.kafka.fields import fields_of
 from headrace.protocols.kafka.messages import API, Message
+from headrace.protocols.kafka.messages.consumer_protocol_assignment import ConsumerProtocolAssignment
+from headrace.protocols.kafka.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
 from tests.unit.protocols.kafka.samples import sample
 
 SAMPLES = 4
@@ -58,17 +61,28 @@ def test_kio(api_key: int) -> None:
             header = their.__header_schema__.__version__
             expected = api.request_header_version(version) if ours is api.request else api.response_header_version(version)
             assert header == expected
-            read, write = entity_reader(their), entity_writer(their)
-            for seed in range(SAMPLES):
-                message = sample(ours, version, random.Random(f"{api_key} {version} {seed}"))
-                data = encode_message(message, version)
-                entity, size = read(data, 0)
-                assert size == len(data)
-                assert_same(message, entity, version)
-                out = io.BytesIO()
-                write(out, entity)
-                assert out.getvalue() == data
-                assert_same(decode_message(ours, version, data), entity, version)
+            hold_against_kio(ours, their, version)
+
+
+@pytest.mark.parametrize("ours", [ConsumerProtocolSubscription, ConsumerProtocolAssignment], ids=lambda ours: ours.__name__)
+def test_kio_data(ours: type[Message]) -> None:
+    for version in range(4):
+        name = "consumer_protocol_" + ours.__name__.removeprefix("ConsumerProtocol").lower()
+        hold_against_kio(ours, kio.index.load_entity_schema(name, version, EntityType.data), version)
+
+
+def hold_against_kio(ours: type[Message], their: Any, version: int) -> None:
+    read, write = entity_reader(their), entity_writer(their)
+    for seed in range(SAMPLES):
+        message = sample(ours, version, random.Random(f"{ours.__name__} {version} {seed}"))
+        data = encode_message(message, version)
+        entity, size = read(data, 0)
+        assert size == len(data)
+        assert_same(message, entity, version)
+        out = io.BytesIO()
+        write(out, entity)
+        assert out.getvalue() == data
+        assert_same(decode_message(ours, version, data), entity, version)
 
 
 def assert_same(ours: Any, theirs: Any, version: int) -> None:
