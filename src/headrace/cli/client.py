@@ -287,7 +287,7 @@ class Client:
             return known
         deadline_s = self.deadline()
         while True:
-            answer = self.call(FIND_COORDINATOR, FindCoordinatorRequest(group, 0, [group]), FindCoordinatorResponse, version_max=3)
+            answer = self.call(FIND_COORDINATOR, FindCoordinatorRequest(group), FindCoordinatorResponse, version_max=3)
             if not answer.error_code:
                 self.coordinators[group] = (answer.host, answer.port)
                 return self.coordinators[group]

@@ -33,9 +33,8 @@ def bash() -> str:
         arguments = arguments_of(command)
         offered = [a.name for a in arguments if not a.is_place] + ["--help"]
         offered += [choice for a in arguments if a.is_place for choice in a.choices]
-        flags.append(
-            f'    "{words}") words="{" ".join(offered)}"{"; files=1" if any(a.is_place and a.files for a in arguments) else ""} ;;'
-        )
+        files = "; files=1" if any(a.is_place and a.files for a in arguments) else ""
+        flags.append(f'    "{words}") words="{" ".join(offered)}"{files} ;;')
         for a in arguments:
             names = "|".join(f'"{words} {name}"' for name in (a.name, a.short) if name)
             if a.choices and not a.is_place:
@@ -47,7 +46,8 @@ def bash() -> str:
     nouns = "\n".join(f'    {noun}) verbs="{" ".join(c.words[1] for c in verbs(noun))}" ;;' for noun in NOUNS if verbs(noun))
     return f"""\
 _headrace() {{
-  local now="${{COMP_WORDS[COMP_CWORD]}}" before="${{COMP_WORDS[COMP_CWORD-1]}}" verbs="" words="" files="" command="${{COMP_WORDS[1]}}"
+  local now="${{COMP_WORDS[COMP_CWORD]}}" before="${{COMP_WORDS[COMP_CWORD-1]}}" command="${{COMP_WORDS[1]}}"
+  local verbs="" words="" files=""
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "{" ".join(NOUNS)} --help --version" -- "$now")); return
@@ -100,14 +100,11 @@ def fish() -> str:
                     lines.append(f"{where} -a {quoted(' '.join(a.choices))}")
                 continue
             short = f" -s {a.short[1:]}" if a.short else ""
-            takes = (
-                f" -x -a {quoted(' '.join(a.choices))}"
-                if a.choices
-                else " -r -F"
-                if a.files
-                else " -x"
-                if a.value and not a.bare
-                else ""
-            )
+            if a.choices:
+                takes = f" -x -a {quoted(' '.join(a.choices))}"
+            elif a.files:
+                takes = " -r -F"
+            else:
+                takes = " -x" if a.value and not a.bare else ""
             lines.append(f"{where} -l {a.name[2:]}{short}{takes} -d {quoted(a.help)}")
     return "\n".join(lines) + "\n"

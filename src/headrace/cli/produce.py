@@ -36,6 +36,8 @@ PRODUCE_WAIT_MS_MAX = 25_000
 # Below every broker's usual limit of 1 MiB; a larger record goes alone, and the broker judges it.
 BATCH_BYTES_MAX = 900_000
 BATCH_RECORDS_MAX = 20_000
+# What happened to the request is not known; an idempotent producer may just send it again.
+ANSWER_LOST = (Trouble.BROKER_HUNG_UP.value, Trouble.BROKER_SILENT.value, Trouble.NO_BROKER.value)
 LINE_BYTES_MAX = 64 * 1024 * 1024
 
 
@@ -45,6 +47,8 @@ def produce(args: Namespace, terminal: Terminal) -> int:
         writer = Writer(client, args.topic, args.compression or "none")
         if form.partition is not None:
             writer.check_partition(form.partition)
+        if terminal.input_is_terminal():
+            terminal.err.write("one record a line; Ctrl-D ends\n")
         try:
             for lines in rounds(terminal):
                 with terminal.shielded():
@@ -156,7 +160,7 @@ class Writer:
         if partition >= self.partitions:
             raise bad_value(
                 f"topic {self.topic} has no partition {partition}",
-                f"it has 0 to {self.partitions - 1}; headrace topic describe {self.topic}",
+                f"it has 0 to {self.partitions - 1}",
             )
 
     def add(self, record: Record, partition: int | None) -> None:
@@ -186,7 +190,7 @@ class Writer:
             failed: dict[int, tuple[int, str | None]] = {}
             places: list[Where] = [(self.topic, partition) for partition in pending]
             for address, topics in self.client.by_leader(places).items():
-                asked = [PartitionProduceData(partition, pending[partition]) for partition in topics[self.topic]]
+                asked = [PartitionProduceData(partition, memoryview(pending[partition])) for partition in topics[self.topic]]
                 request = ProduceRequest(None, -1, PRODUCE_WAIT_MS_MAX, [TopicProduceData(self.topic, partition_data=asked)])
                 try:
                     answer = self.client.call(PRODUCE, request, ProduceResponse, at=address)
