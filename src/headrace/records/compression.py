@@ -2,7 +2,7 @@
 
 A batch's records are one stream: gzip members or Zstandard frames (several may follow one another, and a frame need not say its
 size), one LZ4 frame of independent blocks (Java's reader knows no others and reads no second frame), or snappy, which comes bare
-or in the framing of Java's snappy library ("xerial"), whose header may come again between blocks:
+or in the framing of Java's snappy library ("xerial"):
 
     82 'SNAPPY' 00 · version (4) · compatible with (4) · blocks: size (4) · a raw snappy block, of 32 KiB when Java writes
 
@@ -234,15 +234,12 @@ def _inflate_snappy(data: Buffer, size_max: int) -> bytes | Refused:
     view = memoryview(data)
     if view[: len(_XERIAL_MAGIC)] != _XERIAL_MAGIC:
         return _inflate_snappy_block(view, size_max)
-    if len(view) < len(_XERIAL_HEADER):
-        return _rubbish(f"snappy: the framing's header is cut at {len(view)} bytes")
+    if view[: len(_XERIAL_HEADER)] != _XERIAL_HEADER:
+        return _rubbish("snappy: the framing's header is cut, or not of version 1")
     parts = []
     room = size_max
     at = len(_XERIAL_HEADER)
     while at < len(view):
-        if view[at : at + len(_XERIAL_MAGIC)] == _XERIAL_MAGIC:
-            at += len(_XERIAL_HEADER)
-            continue
         if len(view) - at < _INT.size:
             return _rubbish("snappy: a block's size is cut")
         (size,) = _INT.unpack_from(view, at)

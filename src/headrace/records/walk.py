@@ -77,7 +77,9 @@ def walk(
             stop: i64 = at + (number >> 1)
             if stop > end:
                 return f"record {index}: its length is {number >> 1}, {end - at} bytes are left"
-            at += 1  # attributes: none are defined
+            if data[at] >= 0x80:  # none are defined; aiokafka reads them as a varint and would stumble
+                return f"record {index}: its attributes are {data[at]:#x}"
+            at += 1
 
             timestamp_at: i64 = at
             byte = data[at]
@@ -270,9 +272,10 @@ def _walk_run(
 
 
 def _shape_places(data: bytes, start: i64, key_at: i64, end: i64) -> list[int]:
-    """Where the bytes stand that make a record's shape: all its lengths and its count of labels."""
+    """Where the bytes stand that make a record's shape: all its lengths, its attributes and its count of labels."""
     places: list[int] = []
     place: i64 = _number_places(data, start, places)[1]
+    places.append(place)  # the attributes
     number: i64
     number, place = _number_places(data, key_at, places)
     place += 0 if number & 1 else number >> 1
