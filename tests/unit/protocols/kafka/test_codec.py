@@ -191,6 +191,7 @@ def test_bodies_pass_through_untouched() -> None:
     for version in (4, 12, 18):
         buffers = encode_response(1, version, 3, response)
         assert [part for part in buffers if not isinstance(part, bytearray)] == bodies
+        assert all(map(len, buffers))
         size = struct.unpack_from(">i", buffers[0])[0]  # type: ignore[arg-type]
         assert size == sum(map(len, buffers)) - 4
         flat = b"".join(part if isinstance(part, bytearray) else bytes(len(part)) for part in buffers)

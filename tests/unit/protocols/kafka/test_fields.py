@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headrace.protocols.kafka.fields import Field, Versions, fields_of, size_min
+from headrace.protocols.kafka.messages.describe_topic_partitions import DescribeTopicPartitionsRequest
 from headrace.protocols.kafka.messages.fetch import FetchRequest, FetchTopic, ReplicaState
 from headrace.protocols.kafka.messages.heartbeat import HeartbeatRequest
 
@@ -61,3 +62,4 @@ def test_size_min() -> None:
     assert size_min(HeartbeatRequest, 0, False) == 2 + 4 + 2
     assert size_min(HeartbeatRequest, 4, True) == 1 + 4 + 1 + 1 + 1
     assert size_min(FetchTopic, 13, True) == 16 + 1 + 1
+    assert size_min(DescribeTopicPartitionsRequest, 0, True) == 1 + 4 + 1 + 1  # a struct that may be null is one byte
