@@ -67,3 +67,5 @@ STORE_VALUE_SIZE_MAX = MIB
 STORE_HISTORY_MAX = 10_000
 # Changes that wait for one slow watcher; beyond it the watcher starts again from a fresh range.
 STORE_WATCH_BACKLOG_MAX = 10_000
+# Partitions of a whole cluster: each costs every node about 2 kB of image, settings and log objects, 200 MB in all.
+PARTITIONS_PER_CLUSTER_MAX = 100_000
