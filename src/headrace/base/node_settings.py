@@ -77,17 +77,17 @@ def is_alterable(name: str) -> bool:
 
 def check(name: str, value: str | None) -> Refused | None:
     """Whether a node may get this value at run time."""
-    setting = BY_NODE_NAME.get(name)
-    if setting is not None and value is not None:
-        parsed = parse_topic_setting(setting, value, name)
+    if is_alterable(name):
+        if value is None:
+            return Refused(Code.BAD_CONFIG, f"{name} needs a value; to fall back to the default, delete it")
+        setting = BY_NODE_NAME.get(name)
+        parsed = None if setting is None else parse_topic_setting(setting, value, name)
         return parsed if isinstance(parsed, Refused) else None
     if name in SECRETS:
         return Refused(Code.BAD_REQUEST, f"{name} is not kept: there is no authentication and no TLS here to use it")
     if name in {row.kafka_name for row in SETTINGS} or name in _FACTS:
         return Refused(Code.BAD_REQUEST, f"{name} is read when the node starts and cannot be altered while it runs")
-    if not is_alterable(name):
-        return Refused(Code.BAD_CONFIG, f"unknown node setting {name}{_nearest(name)}")
-    return Refused(Code.BAD_CONFIG, f"{name} needs a value; to fall back to the default, delete it") if value is None else None
+    return Refused(Code.BAD_CONFIG, f"unknown node setting {name}{_nearest(name)}")
 
 
 def describe(settings: Settings, layers: NodeLayers, names: Iterable[str] | None = None) -> list[Described]:
