@@ -89,6 +89,10 @@ class Files(Protocol):
 
     def sync_folder(self, path: str) -> None: ...
 
+    def total_bytes(self) -> int:
+        """Size of the disk."""
+        ...
+
     def free_bytes(self) -> int:
         """Space left on the disk."""
         ...

@@ -133,6 +133,7 @@ class Reader:
 
     def assign(self, share: list[Where], known: dict[Where, int]) -> None:
         """Take over these partitions, each from where its group stands, or from the place that was asked for."""
+        self.unsaved.clear()
         self.positions = {where: known[where] for where in share if known.get(where, -1) >= 0}
         fresh = [where for where in share if where not in self.positions]
         starts = self.client.list_offsets(dict.fromkeys(fresh, self.wanted.timestamp))
@@ -149,7 +150,8 @@ class Reader:
                         next=f"headrace topic describe {where[0]}; --partition N reads one partition only",
                     )
                 start = self.wanted.offset
-            self.positions[where] = start if start >= 0 else end  # no record that young: wait for the next
+            # No record that young: wait for the next. A group keeps its beginning, too: what comes while it is away is not skipped.
+            self.positions[where] = self.unsaved[where] = start if start >= 0 else end
 
     def fetch(self) -> Iterator[tuple[Where, list[Record], int]]:
         """One round over the brokers: the records that came, by partition, with the offset behind them."""

@@ -382,8 +382,15 @@ class Coordinator:
         return decision
 
     def snapshot(self) -> list[DurableFact]:
+        return self.snapshot_of(self.groups)
+
+    def snapshot_of(self, group_ids: Iterable[str]) -> list[DurableFact]:
+        """A piece of the snapshot: a host with many groups writes them one piece after another."""
         facts: list[DurableFact] = []
-        for group in self.groups.values():
+        for group_id in group_ids:
+            group = self.groups.get(group_id)
+            if group is None:
+                continue
             if group.stored is not None:
                 facts.append(group.stored)
             facts += group.offsets

@@ -704,6 +704,18 @@ class Log:
                     return record.offset, record.timestamp, header.leader_epoch
         return None
 
+    def time_at(self, offset: int) -> int | None:
+        """The base timestamp of the batch that holds an offset; None where it cannot be told. Off the loop."""
+        offset = max(offset, self.start_offset)
+        if offset >= self.end_offset:
+            return None
+        segment = self.segments[max(bisect_right(self._base_offsets, offset) - 1, 0)]
+        try:
+            _, header = next(segment.headers_from(offset))
+        except (Damaged, IndexWrong, StopIteration):
+            return None
+        return header.base_timestamp if header.base_timestamp != NO_TIMESTAMP else None
+
     def max_timestamp(self, upto_offset: int) -> tuple[int, int, int] | Refused | None:
         """The first record with the highest timestamp below `upto_offset`: offset, timestamp, leader epoch. Off the loop."""
         best: tuple[int, int, Segment] | None = None

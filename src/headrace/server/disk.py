@@ -255,10 +255,10 @@ class DiskFiles:
                 self._folders[new] = inside
                 return
             source = self._folders.get(old_folder)
-            file = source.pop(old_name) if source is not None and old_name in source else None
-            if file is not None:
-                file.path = new
-                self._folders.setdefault(new_folder, WeakValueDictionary())[new_name] = file
+            moved = source.pop(old_name) if source is not None and old_name in source else None
+            if moved is not None:
+                moved.path = new
+                self._folders.setdefault(new_folder, WeakValueDictionary())[new_name] = moved
 
     def remove(self, path: str) -> None:
         folder, _, name = path.rpartition("/")
@@ -288,6 +288,10 @@ class DiskFiles:
             os.fsync(fd)
         finally:
             os.close(fd)
+
+    def total_bytes(self) -> int:
+        stat = os.statvfs(self.root)
+        return stat.f_blocks * stat.f_frsize
 
     def free_bytes(self) -> int:
         stat = os.statvfs(self.root)

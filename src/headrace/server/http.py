@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from typing import cast
 
 import httptools
 
@@ -110,8 +111,7 @@ class HttpConnection(asyncio.Protocol):
     # --- from the transport ------------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's do not say that they are one
         self.server.connections.add(self)
         if len(self.server.connections) > limits.HTTP_CONNECTIONS_MAX:
             self.refuse(text(503, f"too many connections: {limits.HTTP_CONNECTIONS_MAX} are open"))

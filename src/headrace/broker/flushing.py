@@ -1,0 +1,168 @@
+"""Group commit: appends gather while the disk is busy, and one flush makes all of them durable.
+
+A partition that wants a flush is queued at the end of the current turn of the loop, so that everything that arrived
+together is flushed together. At most one flush per partition is under way; what is appended meanwhile goes into the
+next one. Partitions that are dirty at the same time are spread over a few threads.
+
+A flush that failed is never retried into trust: the kernel may have marked the pages clean. The log is cut back to
+its last flushed end, waiters get an error, and a new segment begins.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+
+from headrace.base.errors import Code, Refused
+from headrace.base.files import File, Files
+from headrace.base.metrics import Metrics
+from headrace.base.world import World
+from headrace.broker.partition import Partition
+from headrace.log.log import FlushPlan
+
+IDLE, QUEUED, FLUSHING = 0, 1, 2
+
+
+class Flusher:
+    """Brings appended batches to the disk."""
+
+    def __init__(self, world: World, metrics: Metrics, log: Callable[..., None], *, jobs_max: int = 4) -> None:
+        self._world = world
+        self._metrics = metrics
+        self._log = log
+        self._jobs_max = jobs_max
+        self._jobs = 0
+        self._queue: deque[Partition] = deque()
+        self._due = False
+        self._idle: list[asyncio.Future[None]] = []
+        self.lost: Callable[[Partition, Refused], None] = lambda partition, why: None  # after a cut
+
+    def must(self, partition: Partition) -> None:
+        """Flush what is there now, whatever the topic's durability."""
+        partition.must_flush = True
+        self.want(partition)
+
+    def want(self, partition: Partition) -> None:
+        """There is something to flush. Cheap: called for every append."""
+        if partition.flush_state == IDLE:
+            partition.flush_state = QUEUED
+            self._queue.append(partition)
+            if not self._due:
+                self._due = True
+                asyncio.get_running_loop().call_soon(self._start)
+        elif partition.flush_state == FLUSHING:
+            partition.flush_again = True
+
+    def _start(self) -> None:
+        self._due = False
+        while self._queue and self._jobs < self._jobs_max:
+            # A fair share for each thread that is still free, so that 100 dirty partitions make 4 jobs, not 100.
+            share = -(-len(self._queue) // (self._jobs_max - self._jobs))
+            jobs: list[Job] = []
+            while self._queue and len(jobs) < share:
+                partition = self._queue.popleft()
+                job = _job(partition)
+                if job is None:
+                    partition.flush_state = IDLE
+                    continue
+                partition.flush_state = FLUSHING
+                partition.flush_again = False
+                jobs.append(job)
+            if jobs:
+                self._jobs += 1
+                began = self._world.monotonic_ms()
+                done = self._world.offload(lambda jobs=jobs: [job.run() for job in jobs])  # type: ignore[misc]
+                done.add_done_callback(lambda done, jobs=jobs, began=began: self._finish(jobs, done.result(), began))  # type: ignore[misc]
+
+    def _finish(self, jobs: list[Job], errors: list[OSError | None], began: float) -> None:
+        self._jobs -= 1
+        self._metrics.flush_ms.observe(self._world.monotonic_ms() - began)
+        for job, error in zip(jobs, errors, strict=True):
+            partition, plan = job.partition, job.plan
+            partition.flush_state = IDLE
+            if partition.closed is not None:
+                continue
+            if plan is None:
+                if partition.flush_again:
+                    self.want(partition)
+            elif error is None:
+                partition.log.flushed(plan)
+                if partition.flush_again:
+                    self.want(partition)
+                if partition.policy.fsynced:
+                    partition.advance(partition.log.flushed_offset)
+            else:
+                self._failed(partition, plan, error)
+        if self._queue:
+            self._start()
+        if not self._jobs and not self._queue:
+            idle, self._idle = self._idle, []
+            for future in idle:
+                if not future.done():
+                    future.set_result(None)
+
+    def _failed(self, partition: Partition, plan: FlushPlan, error: OSError) -> None:
+        self._metrics.flush_failures += 1
+        why = Refused(Code.STORAGE_FAILED, f"flushing {partition.topic}-{partition.index} failed: {error}")
+        self._log("flush failed", topic=partition.topic, partition=partition.index, error=str(error))
+        _, paths = partition.log.flush_failed(plan, error)
+        partition.cut_back(why)
+        if paths:
+            files = self._world.files
+            self._world.offload(lambda: _remove(files, paths))
+        self.lost(partition, why)
+
+    async def drain(self) -> None:
+        """Until nothing is queued or under way."""
+        while self._jobs or self._queue or self._due:
+            future = asyncio.get_running_loop().create_future()
+            if not self._jobs:
+                self._start()
+                if not self._jobs:
+                    return
+            self._idle.append(future)
+            await future
+
+
+class Job:
+    """One partition's part of a round: a flush, or (with `pagecache`) only a hint to write."""
+
+    __slots__ = ("_hint", "partition", "plan")
+
+    def __init__(self, partition: Partition, plan: FlushPlan | None, hint: tuple[File, int, int] | None) -> None:
+        self.partition = partition
+        self.plan = plan
+        self._hint = hint
+
+    def run(self) -> OSError | None:
+        """In a thread."""
+        try:
+            if self.plan is not None:
+                self.plan.run()
+            elif self._hint is not None:
+                file, position, size = self._hint
+                file.write_back(position, size)
+        except OSError as error:
+            return error
+        return None
+
+
+def _remove(files: Files, paths: list[str]) -> None:
+    for path in paths:
+        files.remove(path)
+
+
+def _job(partition: Partition) -> Job | None:
+    log = partition.log
+    partition.bytes_handed_on = partition.bytes_appended
+    if partition.policy.fsynced or log.segments[-1].name_is_durable is False or partition.must_flush:
+        partition.must_flush = False
+        plan = log.flush_plan()
+        if plan is not None:
+            return Job(partition, plan, None)
+        if partition.policy.fsynced:
+            partition.advance(log.flushed_offset)
+        return None
+    hint = log.write_back_range()
+    return Job(partition, None, hint) if hint is not None else None

@@ -1,0 +1,414 @@
+"""The shelf: this node's partitions, and the folders they lie in.
+
+Owner: the broker. The cluster store says which partitions there are; the shelf makes the folders agree with it. A folder is
+`log/<topic>-<partition>` as at Kafka, with the topic's id in `partition.metadata`, because a topic may be deleted and made
+again under the same name while this node is down. What the store no longer has is renamed to `….<chance>-delete` at once and
+removed off the loop.
+
+At start the folders are compared with the image: a folder whose topic is gone (the store had committed a deletion, the node
+died before the rename) is removed, a partition without a folder is made. An empty store with full folders is not such a
+crash: it is the wrong store, and the start is refused.
+
+Changes of the image are worked off in order by one task, a few folders a turn: making a topic of 1,000 partitions must not
+hold the loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections import deque
+from collections.abc import Callable, Iterator
+from uuid import UUID
+
+import msgspec
+
+from headrace.base.errors import Code, Refused
+from headrace.base.ids import TopicId
+from headrace.base.metrics import Metrics
+from headrace.base.world import World
+from headrace.broker.flushing import Flusher
+from headrace.broker.partition import Partition
+from headrace.broker.policy import TopicPolicy
+from headrace.cluster.image import Delta, Image, PartitionImage, TopicImage
+from headrace.log.log import CleanState, Log
+
+LOG_FOLDER = "log"
+CHECKPOINT = "clean-shutdown.json"
+_METADATA_FILE = "partition.metadata"
+_DELETED = "-delete"
+_FOLDERS_A_TURN = 8  # making one takes about 0.2 ms
+
+
+class CleanPartition(msgspec.Struct):
+    topic: str
+    index: int
+    topic_id: UUID
+    log: CleanState
+
+
+class Checkpoint(msgspec.Struct):
+    """What a clean shutdown leaves: with it nothing has to be scanned or listed at the next start."""
+
+    partitions: list[CleanPartition]
+    v: int = 1
+
+
+class Progress:
+    """How far recovery has come; somebody else shows it."""
+
+    __slots__ = ("bytes_done", "bytes_total", "logs_done", "logs_total")
+
+    def __init__(self) -> None:
+        self.logs_done = 0
+        self.logs_total = 0
+        self.bytes_done = 0
+        self.bytes_total = 0
+
+
+class Shelf:
+    """All partitions that this node leads."""
+
+    def __init__(
+        self,
+        world: World,
+        image: Image,
+        flusher: Flusher,
+        metrics: Metrics,
+        log: Callable[..., None],
+        *,
+        producer_expiry_ms: int,
+    ) -> None:
+        self._world = world
+        self._files = world.files
+        self._image = image
+        self._flusher = flusher
+        self._metrics = metrics
+        self._log = log
+        self._producer_expiry_ms = producer_expiry_ms
+        self._by_name: dict[tuple[str, int], Partition] = {}
+        self._by_id: dict[tuple[TopicId, int], Partition] = {}
+        self._deltas: deque[Delta] = deque()
+        self._wake: asyncio.Event = asyncio.Event()
+        self._done_revision = 0
+        self._waiting: list[tuple[int, asyncio.Future[None]]] = []
+        self._doomed: deque[str] = deque()  # folders to remove off the loop
+        self.made: Callable[[Partition], None] = lambda partition: None
+        self.gone: Callable[[TopicImage], None] = lambda topic: None
+
+    # looking up
+
+    def find(self, topic: str, index: int) -> Partition | Refused:
+        found = self._by_name.get((topic, index))
+        if found is not None:
+            return found
+        known = self._image.partition(topic, index)
+        if known is None:
+            return Refused(Code.UNKNOWN_TOPIC, f"there is no partition {topic}-{index}")
+        return Refused(Code.NOT_LEADER, f"{topic}-{index} is not led by this node (yet)")
+
+    def find_by_id(self, topic_id: TopicId, index: int) -> Partition | Refused:
+        found = self._by_id.get((topic_id, index))
+        if found is not None:
+            return found
+        topic = self._image.topic_by_id(topic_id)
+        if topic is None:
+            return Refused(Code.UNKNOWN_TOPIC_ID, f"there is no topic with the id {topic_id}")
+        if not 0 <= index < len(topic.partitions):
+            return Refused(Code.UNKNOWN_TOPIC, f"there is no partition {topic.name}-{index}")
+        return Refused(Code.NOT_LEADER, f"{topic.name}-{index} is not led by this node (yet)")
+
+    def __iter__(self) -> Iterator[Partition]:
+        return iter(list(self._by_name.values()))
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    # beginning
+
+    async def open_all(self, progress: Progress) -> list[Partition]:
+        """Open what the image says we lead; recover what was not closed cleanly. The partitions that were recovered."""
+        files = self._files
+        files.make_folder(LOG_FOLDER)
+        checkpoint = await self._world.offload(self._take_checkpoint)
+        clean = {(row.topic, row.index): row for row in checkpoint.partitions} if checkpoint is not None else {}
+        mine = [(topic, part) for topic in self._image.topics() for part in topic.partitions if self._is_mine(part)]
+        present: dict[str, UUID | None] = {}
+        if checkpoint is None:
+            present = await self._world.offload(self._look_at_folders)
+            self._doom_strangers(present)
+        recovered: list[Partition] = []
+        progress.logs_total = len(mine)
+        for count, (topic, part) in enumerate(mine, 1):
+            row = clean.get((topic.name, part.index))
+            folder = f"{LOG_FOLDER}/{topic.name}-{part.index}"
+            if row is not None and row.topic_id == topic.id:
+                log = Log.open(files, folder, self._policy(topic).log, clean=row.log, now_ms=self._world.now_ms())
+                self._add(topic, part, log)
+            elif checkpoint is None and present.get(f"{topic.name}-{part.index}") == topic.id:
+                recovered.append(await self._recover(topic, part, folder, progress))
+            else:
+                self._make(topic, part)
+            progress.logs_done = count
+            if count % 50 == 0:
+                await asyncio.sleep(0)
+        if checkpoint is not None:
+            known = {(topic.name, part.index, topic.id) for topic, part in mine}
+            for row in checkpoint.partitions:
+                if (row.topic, row.index, row.topic_id) not in known:
+                    self._doom(f"{LOG_FOLDER}/{row.topic}-{row.index}")
+        self._done_revision = self._image.revision
+        return recovered
+
+    def _take_checkpoint(self) -> Checkpoint | None:
+        """The checkpoint, taken away before anything is written: it tells the truth only as long as nothing changes."""
+        files = self._files
+        if not files.exists(CHECKPOINT):
+            return None
+        file = files.open(CHECKPOINT)
+        data = file.read(0, file.size())
+        file.close()
+        files.remove(CHECKPOINT)
+        files.sync_folder("")
+        try:
+            return msgspec.json.decode(data, type=Checkpoint)
+        except msgspec.DecodeError as broken:
+            self._log("the checkpoint of the last shutdown cannot be read; all logs are recovered", why=str(broken))
+            return None
+
+    def _look_at_folders(self) -> dict[str, UUID | None]:
+        """Every partition folder and the topic id in it."""
+        found: dict[str, UUID | None] = {}
+        for name in self._files.list(LOG_FOLDER):
+            found[name] = None
+            path = f"{LOG_FOLDER}/{name}/{_METADATA_FILE}"
+            if self._files.exists(path):
+                file = self._files.open(path)
+                found[name] = decode_metadata(file.read(0, file.size()))
+                file.close()
+        return found
+
+    def _doom_strangers(self, present: dict[str, UUID | None]) -> None:
+        for name, topic_id in present.items():
+            topic = self._image.topic_by_id(topic_id) if topic_id is not None else None
+            if topic is None or not name.startswith(f"{topic.name}-") or name.endswith(_DELETED):
+                self._log("a folder without a topic is removed", folder=name)
+                self._doom(f"{LOG_FOLDER}/{name}")
+
+    async def _recover(self, topic: TopicImage, part: PartitionImage, folder: str, progress: Progress) -> Partition:
+        settings = self._policy(topic).log
+        before = progress.bytes_done
+
+        def note(done: int, total: int) -> None:
+            progress.bytes_done = before + done
+
+        now_ms = self._world.now_ms()
+        log = await self._world.offload(lambda: Log.open(self._files, folder, settings, now_ms=now_ms, progress=note))
+        for damage in log.report:
+            self._log(
+                "recovery cut a torn end" if damage.is_cut else "recovery found damage",
+                file=damage.file, position=damage.position, offset=damage.offset, what=damage.what,
+            )  # fmt: skip
+        return self._add(topic, part, log)
+
+    # following the image
+
+    def on_delta(self, delta: Delta) -> None:
+        """The image has changed. What is gone is refused from now on; folders follow in the background."""
+        for topic in delta.topics_gone:
+            why = Refused(Code.UNKNOWN_TOPIC, f"topic {topic.name} was deleted")
+            for part in topic.partitions:
+                partition = self._by_name.get((topic.name, part.index))
+                if partition is not None and partition.topic_id == topic.id:
+                    self._drop(partition, why)
+            self._metrics.forget_topic(topic.name)
+            self.gone(topic)
+        for topic in delta.settings_changed:
+            policy = self._policy(topic)
+            for part in topic.partitions:
+                partition = self._by_id.get((topic.id, part.index))
+                if partition is not None:
+                    partition.policy = policy
+                    partition.log.settings = policy.log
+        self._deltas.append(delta)
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Work off changes, in order."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while self._deltas:
+                await self._follow(self._deltas.popleft())
+
+    async def _follow(self, delta: Delta) -> None:
+        made = 0
+        for topic in delta.topics_gone:
+            for part in topic.partitions:
+                self._doom(f"{LOG_FOLDER}/{topic.name}-{part.index}")
+                made += 1
+                if made % _FOLDERS_A_TURN == 0:
+                    await asyncio.sleep(0)
+        for topic in delta.topics_made:
+            for part in topic.partitions:
+                if self._is_mine(part) and self._image.topic_by_id(topic.id) is not None:
+                    self._make(topic, part)
+                    made += 1
+                    if made % _FOLDERS_A_TURN == 0:
+                        await asyncio.sleep(0)
+        for topic, part in delta.partitions_changed:
+            known = self._by_id.get((topic.id, part.index))
+            if known is not None:
+                known.leader_epoch = part.leader_epoch
+            elif self._is_mine(part) and self._image.topic_by_id(topic.id) is not None:
+                self._make(topic, part)
+                made += 1
+                if made % _FOLDERS_A_TURN == 0:
+                    await asyncio.sleep(0)
+        self._done_revision = delta.revision
+        still = []
+        for revision, future in self._waiting:
+            if revision > delta.revision:
+                still.append((revision, future))
+            elif not future.done():
+                future.set_result(None)
+        self._waiting = still
+
+    async def reach(self, revision: int) -> None:
+        """Until the folders have followed the image so far."""
+        if self._done_revision >= revision:
+            return
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((revision, future))
+        await future
+
+    def _is_mine(self, part: PartitionImage) -> bool:
+        return part.leader == self._image.node_id
+
+    def _policy(self, topic: TopicImage) -> TopicPolicy:
+        return TopicPolicy(topic.settings, producer_expiry_ms=self._producer_expiry_ms)
+
+    def _make(self, topic: TopicImage, part: PartitionImage) -> None:
+        folder = f"{LOG_FOLDER}/{topic.name}-{part.index}"
+        if self._files.exists(folder):
+            self._doom(folder)  # left behind by a crash, or of a topic of the same name
+        try:
+            log = Log.create(self._files, folder, self._policy(topic).log, now_ms=self._world.now_ms())
+            metadata = self._files.open(f"{folder}/{_METADATA_FILE}", create=True)
+            metadata.write(0, [encode_metadata(topic.id)])
+            metadata.close()
+        except OSError as error:
+            self._log("a partition could not be made", topic=topic.name, partition=part.index, error=str(error))
+            return
+        partition = self._add(topic, part, log)
+        self._flusher.must(partition)  # its folder's name becomes durable
+
+    def _add(self, topic: TopicImage, part: PartitionImage, log: Log) -> Partition:
+        partition = Partition(
+            topic.name,
+            topic.id,
+            part.index,
+            log,
+            self._policy(topic),
+            part.leader_epoch,
+            self._metrics.topic(topic.name),
+            self._flusher.want,
+        )
+        self._by_name[(topic.name, part.index)] = partition
+        self._by_id[(topic.id, part.index)] = partition
+        self.made(partition)
+        return partition
+
+    def _drop(self, partition: Partition, why: Refused) -> None:
+        del self._by_name[(partition.topic, partition.index)]
+        del self._by_id[(partition.topic_id, partition.index)]
+        partition.close(why)
+
+    def _doom(self, folder: str) -> None:
+        """Out of the way at once; the bytes go off the loop."""
+        if not self._files.exists(folder):
+            return
+        doomed = folder
+        if not folder.endswith(_DELETED):
+            # Kafka's form: the name stays readable and can never be a topic's.
+            doomed = f"{folder}.{self._world.random_bytes(8).hex()}{_DELETED}"
+            self._files.rename(folder, doomed)
+        self._doomed.append(doomed)
+        if len(self._doomed) == 1:
+            self._remove_next()
+
+    def _remove_next(self) -> None:
+        if not self._doomed:
+            return
+        folder = self._doomed[0]
+
+        def remove() -> OSError | None:
+            try:
+                self._files.remove_folder(folder)
+            except OSError as error:
+                return error
+            return None
+
+        def removed(done: asyncio.Future[OSError | None]) -> None:
+            self._doomed.popleft()
+            if (error := done.result()) is not None:
+                self._log("a deleted partition's folder could not be removed", folder=folder, error=str(error))
+            self._remove_next()
+
+        self._world.offload(remove).add_done_callback(removed)
+
+    # ending
+
+    async def close(self) -> None:
+        """Close every log and leave a checkpoint. What cannot be closed cleanly is recovered at the next start."""
+        partitions = list(self)
+        rows: list[CleanPartition] = []
+
+        def close_some(some: list[Partition]) -> list[CleanPartition] | OSError:
+            closed = []
+            try:
+                for partition in some:
+                    closed.append(CleanPartition(partition.topic, partition.index, partition.topic_id, partition.log.close()))
+            except OSError as error:
+                return error
+            return closed
+
+        pieces = [partitions[start : start + 64] for start in range(0, len(partitions), 64)]
+        for done in await asyncio.gather(
+            *(self._world.offload(lambda piece=piece: close_some(piece)) for piece in pieces)  # type: ignore[misc]
+        ):
+            if isinstance(done, OSError):
+                self._log("a log could not be closed; all are recovered at the next start", error=str(done))
+                return
+            rows += done
+        data = msgspec.json.encode(Checkpoint(rows))
+
+        def write() -> None:
+            file = self._files.open(CHECKPOINT + ".tmp", create=True)
+            file.truncate(0)
+            file.write(0, [data])
+            file.sync()
+            file.close()
+            self._files.rename(CHECKPOINT + ".tmp", CHECKPOINT)
+            self._files.sync_folder("")
+
+        try:
+            await self._world.offload(write)
+        except OSError as error:
+            self._log("the checkpoint could not be written; logs are recovered at the next start", error=str(error))
+
+
+def encode_metadata(topic_id: UUID) -> bytes:
+    """Kafka's `partition.metadata`: a version, and the id in URL-safe base64 without padding."""
+    return b"version: 0\ntopic_id: " + base64.urlsafe_b64encode(topic_id.bytes).rstrip(b"=") + b"\n"
+
+
+def decode_metadata(data: bytes) -> UUID | None:
+    for line in data.decode("ascii", "replace").splitlines():
+        key, _, value = line.partition(": ")
+        if key == "topic_id" and len(value) == 22:
+            try:
+                return UUID(bytes=base64.urlsafe_b64decode(value + "=="))
+            except ValueError:
+                return None
+    return None

@@ -1,0 +1,245 @@
+"""One Kafka connection, without IO: bytes in, requests out; answers in, buffers out.
+
+A frame is four bytes of length and that many bytes. Three laws shape this room:
+
+- **No copy on the way in.** Bytes arrive in a scratch buffer that all connections of a node share (a receive and
+  its handling are one turn of the loop), and whole frames are served straight from it: the produced batch goes from
+  the scratch buffer to the page cache. Only a frame that is not whole yet gets a buffer of its own, and from then
+  on the rest of it is received in place. So an idle connection owns no buffer.
+- **Answers leave in the order of the requests.** Each request has a slot; `take_buffers` hands out the answers from
+  the front of the queue as far as they are there. Several requests may wait (for a flush, for data) at once.
+- **What is claimed is not believed.** A frame's buffer starts small and doubles as bytes really arrive, so a length
+  of 100 MiB without a body costs its sender nothing and us no more than 128 KiB.
+
+A frame buffer goes back to the node's spare buffers when its request has been served. A view on it that somebody
+still holds makes it unfit (a bytearray with exports cannot be resized, and that is how we ask): then it is left to
+the garbage collector.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from struct import Struct
+
+from headrace.base.errors import ProtocolError
+from headrace.base.files import Body
+from headrace.base.limits import CONNECTION_REQUESTS_MAX, FRAME_SIZE_MAX, KIB, MIB
+from headrace.protocols.kafka.codec import RequestHeader, decode_header
+
+_length = Struct(">i").unpack_from
+_CLAIM_BELIEVED = 2 * MIB  # frames up to this size get their whole buffer at once: the usual largest batch is 1 MiB
+_CLAIM_FIRST = 128 * KIB
+_FRAME_SIZE_MIN = 8  # api key, version, correlation id
+
+
+class FrameBuffers:
+    """Spare buffers for frames that come in pieces. Making a fresh one of 1 MiB costs more than receiving into it."""
+
+    __slots__ = ("_spare", "_spare_bytes", "spare_bytes_max")
+
+    def __init__(self, spare_bytes_max: int = 16 * MIB) -> None:
+        self._spare: dict[int, list[bytearray]] = {}
+        self._spare_bytes = 0
+        self.spare_bytes_max = spare_bytes_max
+
+    def take(self, size: int) -> bytearray:
+        size = 1 << max(12, (size - 1).bit_length())
+        spare = self._spare.get(size)
+        if spare:
+            self._spare_bytes -= size
+            return spare.pop()
+        return bytearray(size)
+
+    def give(self, buffer: bytearray) -> None:
+        size = len(buffer)
+        if size & (size - 1) or self._spare_bytes + size > self.spare_bytes_max:
+            return
+        try:
+            buffer.append(0)
+        except BufferError:  # somebody still looks at it
+            return
+        buffer.pop()
+        self._spare.setdefault(size, []).append(buffer)
+        self._spare_bytes += size
+
+
+class Request:
+    """One request: its header, its bytes, and the slot its answer goes to."""
+
+    __slots__ = ("answer", "at", "began_ms", "buffer", "frame", "header", "shared")
+
+    def __init__(self, header: RequestHeader, frame: memoryview, at: int, buffer: bytearray | None) -> None:
+        self.header = header
+        self.frame = frame
+        self.at = at  # where the body begins
+        self.buffer = buffer  # the frame's own buffer; None when the bytes lie in the shared scratch buffer
+        self.shared = buffer is None
+        self.answer: Sequence[Body] | None = None
+        self.began_ms = 0.0
+
+    def keep(self) -> None:
+        """The request cannot be served in this turn: its bytes leave the shared buffer."""
+        if self.shared:
+            self.frame = memoryview(bytearray(self.frame))
+            self.shared = False
+
+
+class Connection:
+    """The framing of one connection and the order of its answers."""
+
+    __slots__ = ("_buffer", "_buffers", "_filled", "_head", "_slots", "closing", "frame_size_max", "held_bytes", "requests_max")
+
+    def __init__(
+        self, buffers: FrameBuffers, *, frame_size_max: int = FRAME_SIZE_MAX, requests_max: int = CONNECTION_REQUESTS_MAX
+    ) -> None:
+        self._buffers = buffers
+        self._head = b""  # 0 to 3 bytes of a length
+        self._buffer: bytearray | None = None  # the frame that is arriving, its length of 4 bytes included
+        self._filled = 0
+        self._slots: deque[Request] = deque()
+        self.closing: str | None = None  # why this connection ends; nothing more is read
+        self.held_bytes = 0  # memory held by the arriving frame
+        self.frame_size_max = frame_size_max
+        self.requests_max = requests_max
+
+    # bytes in
+
+    def room(self) -> memoryview | None:
+        """Where the rest of an arriving frame is to be received; None for the shared buffer."""
+        if self._buffer is None:
+            return None
+        size = _length(self._buffer)[0] + 4
+        if self._filled == len(self._buffer) < size:
+            self._grow(size)
+        return memoryview(self._buffer)[self._filled : size]
+
+    def filled(self, count: int) -> list[Request]:
+        """`count` bytes were received into `room()`."""
+        assert self._buffer is not None
+        self._filled += count
+        size = _length(self._buffer)[0] + 4
+        if self._filled < size:
+            return []
+        buffer = self._buffer
+        self._drop_buffer()
+        requests: list[Request] = []
+        self._cut(memoryview(buffer)[4:size], buffer, requests)
+        return requests
+
+    def receive(self, data: memoryview) -> list[Request]:
+        """Bytes in the shared buffer. The requests are valid in this turn only; `keep` those that must wait."""
+        assert self._buffer is None
+        requests: list[Request] = []
+        at, end = 0, len(data)
+        if self._head:
+            need = 4 - len(self._head)
+            self._head += bytes(data[:need])
+            if len(self._head) < 4:
+                return requests
+            at = need
+            size = self._checked(_length(self._head)[0])
+            if size is None:
+                return requests
+            if at + size <= end:
+                self._head = b""
+                if not self._cut(data[at : at + size], None, requests):
+                    return requests
+                at += size
+            else:
+                self._begin(size, self._head, data[at:])
+                self._head = b""
+                return requests
+        while at + 4 <= end:
+            size = self._checked(_length(data, at)[0])
+            if size is None:
+                return requests
+            next_at = at + 4 + size
+            if next_at > end:
+                self._begin(size, data[at : at + 4], data[at + 4 :])
+                return requests
+            if not self._cut(data[at + 4 : next_at], None, requests):
+                return requests
+            at = next_at
+        self._head = bytes(data[at:])
+        return requests
+
+    def _checked(self, size: int) -> int | None:
+        if size < _FRAME_SIZE_MIN or size > self.frame_size_max:
+            self.closing = f"a frame of {size} bytes: allowed are {_FRAME_SIZE_MIN} to {self.frame_size_max}"
+            return None
+        return size
+
+    def _begin(self, size: int, head: bytes | memoryview, part: memoryview) -> None:
+        whole = size + 4
+        buffer = self._buffers.take(whole if whole <= _CLAIM_BELIEVED else max(_CLAIM_FIRST, len(part) + 4))
+        buffer[:4] = head
+        buffer[4 : 4 + len(part)] = part
+        self._buffer = buffer
+        self._filled = 4 + len(part)
+        self.held_bytes = len(buffer)
+
+    def _grow(self, size: int) -> None:
+        assert self._buffer is not None
+        self._buffer.extend(bytes(min(len(self._buffer), size - len(self._buffer))))
+        self.held_bytes = len(self._buffer)
+
+    def _drop_buffer(self) -> None:
+        self._buffer = None
+        self._filled = 0
+        self.held_bytes = 0
+
+    def _cut(self, frame: memoryview, buffer: bytearray | None, requests: list[Request]) -> bool:
+        try:
+            header, at = decode_header(frame)
+        except ProtocolError as broken:
+            self.closing = str(broken)
+            return False
+        request = Request(header, frame, at, buffer)
+        self._slots.append(request)
+        requests.append(request)
+        return True
+
+    @property
+    def in_frame(self) -> bool:
+        """A frame has begun and is not whole."""
+        return self._buffer is not None or bool(self._head)
+
+    # answers out
+
+    @property
+    def full(self) -> bool:
+        """So many requests are unanswered that no more should be read."""
+        return len(self._slots) >= self.requests_max
+
+    @property
+    def unanswered(self) -> int:
+        return len(self._slots)
+
+    def respond(self, request: Request, buffers: Sequence[Body]) -> None:
+        """The answer to a request; no buffers for a request that gets none (acks 0)."""
+        assert request.answer is None
+        request.answer = buffers
+
+    def served(self, request: Request) -> None:
+        """Nobody looks at the request's bytes any more."""
+        buffer = request.buffer
+        if buffer is not None:
+            request.buffer = None
+            request.frame = memoryview(b"")
+            self._buffers.give(buffer)
+
+    def take_buffers(self) -> list[Body]:
+        """All that can leave now, in order."""
+        slots = self._slots
+        out: list[Body] = []
+        while slots and slots[0].answer is not None:
+            out.extend(slots.popleft().answer)  # type: ignore[arg-type]
+        return out
+
+    def lost(self) -> None:
+        """The peer has gone."""
+        if self._buffer is not None:
+            self._buffers.give(self._buffer)
+        self._drop_buffer()
+        self._head = b""

@@ -1,0 +1,42 @@
+"""DescribeProducers: who writes to a partition with sequences (KIP-664).
+
+v0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import Any
+
+from headrace.base.errors import Refused
+from headrace.broker.broker import Broker
+from headrace.protocols.kafka import errors
+from headrace.protocols.kafka.handlers.context import Context
+from headrace.protocols.kafka.messages.describe_producers import (
+    DescribeProducersRequest,
+    DescribeProducersResponse,
+    PartitionResponse,
+    ProducerState,
+    TopicResponse,
+)
+
+
+def handle(
+    broker: Broker, request: DescribeProducersRequest, context: Context
+) -> DescribeProducersResponse | Coroutine[Any, Any, DescribeProducersResponse]:
+    topics = []
+    for topic in request.topics:
+        rows = []
+        for index in topic.partition_indexes:
+            row = PartitionResponse(index, errors.NONE)
+            rows.append(row)
+            partition = broker.partition(topic.name, index)
+            if isinstance(partition, Refused):
+                row.error_code, row.error_message = errors.CODES[partition.code], partition.why
+                continue
+            row.active_producers = [
+                ProducerState(state.producer_id, state.epoch, state.last_sequence, state.last_timestamp, -1, -1)
+                for state in partition.log.describe_producers()
+            ]
+        topics.append(TopicResponse(topic.name, rows))
+    return DescribeProducersResponse(topics=topics)

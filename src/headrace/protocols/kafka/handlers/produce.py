@@ -1,0 +1,196 @@
+"""Produce: append batches.
+
+v3    record batches v2 only; v4 KAFKA_STORAGE_ERROR; v5 log start offset; v7 zstd (KIP-110)
+v8    KIP-467: errors name the record
+v9    flexible; v10 KIP-951 current leader; v11-12 KIP-890 (transactions, the same bytes); v13 topic ids (KIP-516)
+
+Advertised from version 0 and served from 3 (`messages/exceptions.py`). Transactional batches are refused.
+
+The hot path: no coroutine. Each batch is judged and appended straight out of the receive buffer; the answer
+leaves when the committed end has passed all of them. A batch whose look takes long makes the whole request
+a coroutine with copies of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from headrace.base.errors import Code, Refused
+from headrace.base.ids import NO_TOPIC_ID
+from headrace.broker.broker import Broker
+from headrace.broker.partition import Partition, Slow
+from headrace.broker.waiting import Later
+from headrace.log.log import Appended, Duplicate
+from headrace.protocols.kafka import errors
+from headrace.protocols.kafka.handlers.context import Context
+from headrace.protocols.kafka.messages.produce import (
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+    TopicProduceResponse,
+)
+from headrace.records.header import BatchHeader
+
+_NOTHING = memoryview(b"")
+_NO_BATCH = Refused(Code.INVALID_RECORD, "no batch where one was expected")
+_TIMED_OUT = Refused(Code.TIMED_OUT, "the batch was not flushed before the request's time was up; it may still be")
+
+
+def handle(
+    broker: Broker, request: ProduceRequest, context: Context
+) -> ProduceResponse | Later[ProduceResponse] | Coroutine[Any, Any, Any] | None:
+    acks = request.acks
+    if acks not in (0, 1, -1):
+        return _refuse_all(request, Refused(Code.BAD_ACKS, f"acks {acks}; allowed are 0, 1 and -1"))
+    if request.transactional_id is not None:
+        return _refuse_all(request, Refused(Code.TRANSACTIONS_NOT_SUPPORTED, "this node does not serve transactions"))
+    now_ms = broker.world.now_ms()
+    judged: list[tuple[Partition | None, memoryview, BatchHeader | Refused]] = []
+    for topic in request.topic_data:
+        for part in topic.partition_data:
+            partition = _find(broker, topic, part.index, acks)
+            records = part.records
+            if isinstance(partition, Refused):
+                judged.append((None, _NOTHING, partition))
+            elif records is None:
+                judged.append((None, _NOTHING, _NO_BATCH))
+            else:
+                header = partition.prepare(records, now_ms)
+                if isinstance(header, Slow):
+                    return _slowly(broker, request)
+                judged.append((partition, records, header))
+    # Nothing is appended before everything was judged: a slow batch makes the whole request start anew.
+    pending = _Pending(request)
+    for row, (maybe, records, header) in zip(pending.rows, judged, strict=True):
+        if maybe is None or isinstance(header, Refused):
+            assert isinstance(header, Refused)
+            refuse(row, header)
+        else:
+            pending.appended(row, maybe, maybe.append(records, header, now_ms))
+    return pending.wait(request)
+
+
+async def _slowly(broker: Broker, request: ProduceRequest) -> ProduceResponse | Later[ProduceResponse] | None:
+    """Some batch of the request needs a long look: all are copied and judged off the loop, then appended in turn."""
+    now_ms = broker.world.now_ms()
+    copies: list[tuple[TopicProduceData, int, bytearray | None]] = []
+    for topic in request.topic_data:
+        for part in topic.partition_data:
+            copies.append((topic, part.index, bytearray(part.records) if part.records is not None else None))
+            part.records = None  # it lies in the receive buffer, which goes on to the next request
+    pending = _Pending(request)
+    for row, (topic, index, data) in zip(pending.rows, copies, strict=True):
+        partition = _find(broker, topic, index, request.acks)
+        if isinstance(partition, Refused):
+            refuse(row, partition)
+        elif data is None:
+            refuse(row, _NO_BATCH)
+        else:
+            judged = await _judge_slowly(broker, partition, data, now_ms)
+            if isinstance(judged, Refused):
+                refuse(row, judged)
+            else:
+                pending.appended(row, partition, partition.append(memoryview(judged[0]), judged[1], now_ms))
+    return pending.wait(request)
+
+
+async def _judge_slowly(
+    broker: Broker, partition: Partition, data: bytearray, now_ms: int
+) -> tuple[bytearray, BatchHeader] | Refused:
+    header = partition.prepare(memoryview(data), now_ms)
+    if isinstance(header, Refused):
+        return header
+    if isinstance(header, Slow):
+        slow = header.header
+        return await broker.world.offload(lambda: partition.prepare_slowly(data, slow, now_ms))
+    return data, header
+
+
+def _find(broker: Broker, topic: TopicProduceData, index: int, acks: int) -> Partition | Refused:
+    if topic.topic_id != NO_TOPIC_ID:
+        partition = broker.partition_by_id(topic.topic_id, index)
+    else:
+        partition = broker.partition(topic.name, index)
+    if isinstance(partition, Refused):
+        return partition
+    if partition.topic in broker.internal_topics:
+        return Refused(Code.BAD_TOPIC_NAME, f"{partition.topic} is written by the broker alone")
+    if acks == -1 and partition.policy.in_sync_min > 1:
+        return Refused(Code.NOT_ENOUGH_REPLICAS, f"min.insync.replicas is {partition.policy.in_sync_min}, in sync is 1 replica")
+    return partition
+
+
+def _refuse_all(request: ProduceRequest, why: Refused) -> ProduceResponse | None:
+    pending = _Pending(request)
+    for row in pending.rows:
+        refuse(row, why)
+    return pending.response if request.acks else None
+
+
+def refuse(row: PartitionProduceResponse, why: Refused) -> None:
+    row.error_code = errors.CODES[why.code]
+    row.error_message = why.why
+    row.base_offset = -1
+
+
+class _Pending:
+    """The answer while it grows, and how many of its batches are not committed yet."""
+
+    __slots__ = ("_later", "_open", "_timer", "response", "rows")
+
+    def __init__(self, request: ProduceRequest) -> None:
+        self.rows: list[PartitionProduceResponse] = []
+        topics = []
+        for topic in request.topic_data:
+            rows = [PartitionProduceResponse(part.index, 0, -1) for part in topic.partition_data]
+            self.rows += rows
+            topics.append(TopicProduceResponse(topic.name, topic.topic_id, rows))
+        self.response = ProduceResponse(topics)
+        self._open: list[tuple[PartitionProduceResponse, Partition, int]] = []
+        self._later: Later[ProduceResponse] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def appended(self, row: PartitionProduceResponse, partition: Partition, result: Appended | Duplicate | Refused) -> None:
+        if isinstance(result, Refused):
+            refuse(row, result)
+            return
+        row.base_offset = result.base_offset
+        row.log_append_time_ms = result.append_time_ms
+        row.log_start_offset = partition.log.start_offset
+        if result.last_offset >= partition.committed_end:
+            self._open.append((row, partition, result.last_offset + 1))
+
+    def wait(self, request: ProduceRequest) -> ProduceResponse | Later[ProduceResponse] | None:
+        if not request.acks:
+            return None
+        if not self._open:
+            return self.response
+        later = self._later = Later()
+        for row, partition, end in list(self._open):
+            partition.when_committed(end, lambda why, row=row: self._settled(row, why))  # type: ignore[misc]
+        if not later.done:
+            self._timer = asyncio.get_running_loop().call_later(max(request.timeout_ms, 1) / 1000, self._time_up)
+        return later
+
+    def _settled(self, row: PartitionProduceResponse, why: Refused | None) -> None:
+        if self._later is None or self._later.done:
+            return
+        if why is not None:
+            refuse(row, why)
+        self._open = [entry for entry in self._open if entry[0] is not row]
+        if not self._open:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._later.complete(self.response)
+
+    def _time_up(self) -> None:
+        assert self._later is not None
+        if self._later.done:
+            return
+        for row, _, _ in self._open:
+            refuse(row, _TIMED_OUT)
+        self._open = []
+        self._later.complete(self.response)
