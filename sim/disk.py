@@ -459,6 +459,10 @@ class SimFiles:
         if isinstance(node, SimFolder) and not self.disk.faults.lies_about_sync:
             self.disk.keep_names_of(node)
 
+    def total_bytes(self) -> int:
+        self.enter()
+        return self.disk.faults.capacity_bytes
+
     def free_bytes(self) -> int:
         self.enter()
         return max(0, self.disk.faults.capacity_bytes - self.disk.used_bytes())

@@ -51,6 +51,7 @@ class MachineFaults:
     down_s: tuple[float, float] = (0.0, 10.0)
     clock_step_s: float = 0.0
     late_ms_max: float = 0.0  # the loop wakes late
+    thread_ms: tuple[float, float] = (0.02, 0.5)  # until work that was given away begins, and again until its answer is heard
 
 
 @dataclass(slots=True)
@@ -111,6 +112,7 @@ def draw(chance: random.Random) -> Faults:
         machine.down_s = (0.0, 60.0)
     if on(0.2):
         machine.clock_step_s = 20.0
+    machine.thread_ms = chance.choice(((0.02, 0.5), (0.02, 0.5), (0.1, 20.0), (5.0, 200.0)))
     if on(0.4):
         machine.late_ms_max = chance.choice((5.0, 200.0))
     return faults

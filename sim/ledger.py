@@ -47,11 +47,12 @@ class Sent:
 class PartitionBook:
     """What is known of one partition."""
 
-    __slots__ = ("acked", "end", "start", "start_asked", "values")
+    __slots__ = ("acked", "acked_somewhere", "end", "start", "start_asked", "values")
 
     def __init__(self) -> None:
         self.values: dict[int, bytes] = {}  # offset -> value, acknowledged or read
         self.acked: dict[int, bytes] = {}
+        self.acked_somewhere: list[bytes] = []  # "I have that already", without an offset
         self.end = 0  # highest exclusive end that somebody saw
         self.start = 0  # highest log start that somebody saw
         self.start_asked = 0  # highest that somebody asked for with DeleteRecords
@@ -99,6 +100,10 @@ class Ledger:
             self._lies_at(value, topic, partition, offset, "acknowledged")
             book.acked[offset] = value
         book.end = max(book.end, base_offset + len(values))
+
+    def acknowledged_somewhere(self, values: list[bytes], topic: str, partition: int) -> None:
+        self.count("acknowledged", len(values))
+        self.book(topic, partition).acked_somewhere.extend(values)
 
     def read(self, topic: str, partition: int, offset: int, value: bytes) -> None:
         self.count("read")
@@ -161,6 +166,9 @@ class Ledger:
         for offset, value in sorted(book.acked.items()):
             if offset >= start and read.get(offset) != value:
                 self.broken(f"{topic}-{partition}: {value!r} was acknowledged at {offset}, there lies {read.get(offset)!r}")
+        if start == 0:
+            lost = set(book.acked_somewhere).difference(read.values())
+            self.check(not lost, f"{topic}-{partition}: acknowledged as duplicates and not there: {sorted(lost)[:5]}")
         for offset, value in sorted(book.values.items()):
             if offset >= start and read.get(offset) != value:
                 self.broken(f"{topic}-{partition}: {value!r} was visible at {offset}, now there lies {read.get(offset)!r}")
@@ -224,7 +232,8 @@ class Ledger:
         call = next(iter(self._calls), None)
         if call is not None and self._clock() - call.sent_s > ANSWER_S_MAX:
             self.broken(
-                f"request {call.correlation_id} (api {call.api_key}) of {call.sent_s:.3f} s is unanswered after {ANSWER_S_MAX:.0f} s"
+                f"request {call.correlation_id} (api {call.api_key}), sent at {call.sent_s:.3f} s, has no answer "
+                f"after {ANSWER_S_MAX:.0f} s"
             )
 
     # -- what may be forgotten

@@ -115,8 +115,11 @@ class SimNetwork:
             del self.listeners[address]
         for end in [end for end in self._ends.values() if end.process is process]:
             peer = end.peer
-            end.vanish()
-            late_s = self.chance.uniform(0.0, 30.0) if silent and self.chance.random() < 0.5 else self.delay_s()
+            on_the_way = self.chance.random() < 0.5  # what it wrote had left the machine
+            late_s = self.delay_s() if not on_the_way else max(0.0, end.arrival_s - self.loop.time()) + self.delay_s()
+            if silent and self.chance.random() < 0.5:
+                late_s += self.chance.uniform(0.0, 30.0)
+            end.vanish(keep=on_the_way)
             self.loop.call_later(late_s, peer.reset, context=peer.context)
 
     def cut(self, end: SimTransport) -> None:
@@ -164,6 +167,7 @@ class SimTransport(asyncio.Transport):
         self.peer: SimTransport = self
         self.on_the_way: deque[bytes] = deque()  # pieces written here that have not arrived; None ends them
         self.cut = False
+        self.on_room: Callable[[], None] | None = None  # called, once, when nothing waits in the writer's buffer
         self._protocol = protocol
         self._unread = 0  # bytes written here that the peer has not taken
         self._inbox = bytearray()  # arrived here, not yet handed to the protocol
@@ -172,7 +176,7 @@ class SimTransport(asyncio.Transport):
         self._pumping = False
         self._closing = False
         self._lost = False
-        self._arrival = 0.0
+        self.arrival_s = 0.0
         self._high = 64 * 1024
         self._low = 16 * 1024
         self._writing_paused = False
@@ -275,22 +279,23 @@ class SimTransport(asyncio.Transport):
         """The other side is gone."""
         self._fail(ConnectionResetError(104, "connection reset by peer"))
 
-    def vanish(self) -> None:
+    def vanish(self, *, keep: bool) -> None:
         """The process of this end died: it is told nothing."""
         self._lost = self._closing = True
-        self.on_the_way.clear()
+        if not keep:
+            self.on_the_way.clear()
         self.network.forget(self)
 
     def _send(self, piece: bytes) -> None:
         network = self.network
         loop = network.loop
         faults = network.faults
-        arrival = max(self._arrival, loop.time() + network.delay_s())
+        arrival = max(self.arrival_s, loop.time() + network.delay_s())
         if faults.clog_chance and network.chance.random() < faults.clog_chance:
             low, high = faults.clog_ms
             arrival += (low + (high - low) * network.chance.random()) / 1000
         # Pieces of one connection must not meet at one moment: equal times may change their order.
-        self._arrival = arrival + 1e-7
+        self.arrival_s = arrival + 1e-7
         self.on_the_way.append(piece)
         loop.call_at(arrival, self.peer.arrive, context=self.peer.context)
 
@@ -353,7 +358,7 @@ class SimTransport(asyncio.Transport):
     def _taken(self, size: int) -> None:
         sender = self.peer
         sender._unread -= size
-        if sender._writing_paused or sender._closing:
+        if sender._writing_paused or sender._closing or sender.on_room is not None:
             self.network.loop.call_soon(sender._drained, context=sender.context)
 
     def _drained(self) -> None:
@@ -362,6 +367,9 @@ class SimTransport(asyncio.Transport):
         if self._writing_paused and self.get_write_buffer_size() <= self._low:
             self._writing_paused = False
             self._protocol.resume_writing()
+        if self.on_room is not None and self.get_write_buffer_size() == 0:
+            on_room, self.on_room = self.on_room, None
+            on_room()
         self._closed_if_flushed()
 
     def _check_high(self) -> None:

@@ -12,7 +12,9 @@ import random
 from collections.abc import Callable
 from typing import TypeVar
 
+from headrace.base.files import Files
 from sim.disk import SimFiles
+from sim.faults import MachineFaults
 from sim.loop import SimLoop
 
 T = TypeVar("T")
@@ -41,16 +43,17 @@ class SimWorld:
     def __init__(
         self,
         loop: SimLoop,
-        files: SimFiles,
+        mount: SimFiles,
         chance: random.Random,
         *,
         clock: SimClock | None = None,
-        offload_ms: tuple[float, float] = (0.02, 0.5),
+        faults: MachineFaults | None = None,
     ) -> None:
-        self.files = files
+        self.files: Files = mount
+        self._mount = mount
         self.clock = clock if clock is not None else SimClock(loop)
-        self.offload_ms = offload_ms
         self.works = 0
+        self._faults = faults if faults is not None else MachineFaults()
         self._loop = loop
         self._chance = chance
 
@@ -79,16 +82,16 @@ class SimWorld:
             return
         error: Exception | None = None
         result: T | None = None
-        before_ms = self.files.spent_ms
+        before_ms = self._mount.spent_ms
         try:
             result = work()
         except Exception as raised:
             error = raised
-        spent_s = (self.files.spent_ms - before_ms) / 1000
+        spent_s = (self._mount.spent_ms - before_ms) / 1000
         self._loop.call_later(self._latency_s() + spent_s, _answer, future, result, error)
 
     def _latency_s(self) -> float:
-        low, high = self.offload_ms
+        low, high = self._faults.thread_ms
         return (low + (high - low) * self._chance.random()) / 1000
 
 

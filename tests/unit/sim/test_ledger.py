@@ -42,6 +42,12 @@ def test_acknowledged_and_lost(ledger):
         ledger.whole("t", 0, 0, 0, {})
 
 
+def test_acknowledged_as_a_duplicate_and_lost(ledger):
+    ledger.acknowledged_somewhere([b"once"], "t", 0)
+    with pytest.raises(Broken, match="acknowledged as duplicates"):
+        ledger.whole("t", 0, 0, 1, {0: b"a"})
+
+
 def test_a_hole(ledger):
     with pytest.raises(Broken, match="cannot be read"):
         ledger.whole("t", 0, 0, 2, {1: b"a"})
@@ -114,7 +120,7 @@ def test_an_unanswered_request(ledger):
     ledger.asked(Call())
     ledger.check_answers()
     ledger._clock.now = ANSWER_S_MAX + 1
-    with pytest.raises(Broken, match="unanswered"):
+    with pytest.raises(Broken, match="has no answer"):
         ledger.check_answers()
 
 
