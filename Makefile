@@ -6,7 +6,7 @@ SERVE_READY = $(VENV)/.serve-ready
 TEST_READY = $(VENV)/.test-ready
 ARGS ?=
 
-.PHONY: serve test check format wheel clean
+.PHONY: serve test check format wheel clean compile
 
 serve: $(SERVE_READY)
 	@exec $(BIN)/headrace serve $(ARGS)
@@ -36,6 +36,10 @@ format: $(TEST_READY)
 
 test: $(TEST_READY)
 	$(BIN)/python -m pytest -n 2 tests
+
+# Optional: the hot modules as extensions beside their sources. `make compile ARGS=--clean` takes them away.
+compile: $(TEST_READY)
+	$(BIN)/python tools/compile.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) build dist
