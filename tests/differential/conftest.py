@@ -1,0 +1,31 @@
+"""The two brokers that are compared. `HEADRACE_DIFFERENTIAL_BROKER` and `HEADRACE_DIFFERENTIAL_PEER` name running ones instead."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from bench.peer import Peer, Unavailable
+from tests.support.broker import Broker
+
+
+@pytest.fixture(scope="session")
+def peer_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    if given := os.environ.get("HEADRACE_DIFFERENTIAL_PEER"):
+        yield given
+        return
+    try:
+        peer = Peer(tmp_path_factory.mktemp("peer") / "kafka", heap="512m").start()
+    except Unavailable as why:
+        pytest.skip(f"DIFFERENTIAL TEST NOT RUN, Apache Kafka cannot be had: {why}")
+    with peer:
+        yield peer.kafka
+
+
+@pytest.fixture(scope="session")
+def our_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    if given := os.environ.get("HEADRACE_DIFFERENTIAL_BROKER"):
+        yield given
+        return
+    with Broker(tmp_path_factory.mktemp("ours") / "data") as broker:
+        yield broker.kafka

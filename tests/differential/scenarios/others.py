@@ -1,0 +1,93 @@
+"""ApiVersions, and the APIs that a single node without security answers with little: quotas, ACLs, SASL, elections."""
+
+from headrace.protocols.kafka.messages import (
+    api_versions,
+    create_acls,
+    delete_acls,
+    describe_acls,
+    describe_client_quotas,
+    describe_user_scram_credentials,
+    elect_leaders,
+    list_partition_reassignments,
+    sasl_authenticate,
+    sasl_handshake,
+)
+from headrace.protocols.kafka.messages.api_versions import ApiVersionsRequest
+from headrace.protocols.kafka.messages.create_acls import AclCreation, CreateAclsRequest
+from headrace.protocols.kafka.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
+from headrace.protocols.kafka.messages.describe_acls import DescribeAclsRequest
+from headrace.protocols.kafka.messages.describe_client_quotas import ComponentData, DescribeClientQuotasRequest
+from headrace.protocols.kafka.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequest, UserName
+from headrace.protocols.kafka.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
+from headrace.protocols.kafka.messages.list_partition_reassignments import (
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsTopics,
+)
+from headrace.protocols.kafka.messages.sasl_authenticate import SaslAuthenticateRequest
+from headrace.protocols.kafka.messages.sasl_handshake import SaslHandshakeRequest
+from tests.differential.session import Session, scenario
+
+
+@scenario(api_versions)
+def versions(s: Session) -> None:
+    if s.version >= 3:
+        s.ask(ApiVersionsRequest("client", "1.0"), "plain")
+        s.ask(ApiVersionsRequest("", ""), "no name")
+        s.ask(ApiVersionsRequest("bad name!", "1.0"), "bad name")
+    else:
+        s.ask(ApiVersionsRequest(), "plain")
+
+
+@scenario(elect_leaders)
+def elections(s: Session) -> None:
+    name = s.topic()
+    for kind in (0, 1) if s.version >= 1 else (0,):
+        s.ask(ElectLeadersRequest(kind, [TopicPartitions(name, [0])], 1000), f"kind {kind}, not needed")
+        s.ask(ElectLeadersRequest(kind, [TopicPartitions(name, [7])], 1000), f"kind {kind}, unknown partition")
+        s.ask(ElectLeadersRequest(kind, [TopicPartitions(s.name + "-never", [0])], 1000), f"kind {kind}, unknown topic")
+        s.ask(ElectLeadersRequest(kind, [], 1000), f"kind {kind}, none")
+
+
+@scenario(list_partition_reassignments)
+def reassignments(s: Session) -> None:
+    name = s.topic()
+    s.ask(ListPartitionReassignmentsRequest(1000, None), "all")
+    s.ask(ListPartitionReassignmentsRequest(1000, [ListPartitionReassignmentsTopics(name, [0])]), "one")
+    s.ask(ListPartitionReassignmentsRequest(1000, [ListPartitionReassignmentsTopics(s.name + "-never", [0])]), "unknown topic")
+
+
+@scenario(describe_client_quotas)
+def quotas(s: Session) -> None:
+    s.ask(DescribeClientQuotasRequest([ComponentData("user", 0, "someone")], False), "one user")
+    s.ask(DescribeClientQuotasRequest([], False), "all")
+
+
+@scenario(describe_user_scram_credentials)
+def credentials(s: Session) -> None:
+    s.ask(DescribeUserScramCredentialsRequest(None), "all")
+    s.ask(DescribeUserScramCredentialsRequest([UserName("someone")]), "one user")
+
+
+@scenario(describe_acls)
+def acls(s: Session) -> None:
+    s.ask(DescribeAclsRequest(1, None, 1, None, None, 1, 1), "all")
+
+
+@scenario(create_acls)
+def acls_made(s: Session) -> None:
+    s.ask(CreateAclsRequest([AclCreation(2, "t", 3, "User:a", "*", 3, 3)]), "one")
+
+
+@scenario(delete_acls)
+def acls_deleted(s: Session) -> None:
+    s.ask(DeleteAclsRequest([DeleteAclsFilter(2, "t", 3, "User:a", "*", 3, 3)]), "one")
+
+
+@scenario(sasl_handshake)
+def sasl(s: Session) -> None:
+    s.ask(SaslHandshakeRequest("PLAIN"), "without SASL on this port")
+
+
+@scenario(sasl_authenticate)
+def sasl_data(s: Session) -> None:
+    s.ask(SaslAuthenticateRequest(memoryview(b"\0a\0b")), "without SASL on this port")
