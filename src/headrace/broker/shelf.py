@@ -129,7 +129,7 @@ class Shelf:
     async def open_all(self, progress: Progress) -> list[Partition]:
         """Open what the image says we lead; recover what was not closed cleanly. The partitions that were recovered."""
         files = self._files
-        files.make_folder(LOG_FOLDER)
+        await self._world.offload(self._make_log_folder)
         checkpoint = await self._world.offload(self._take_checkpoint)
         clean = {(row.topic, row.index): row for row in checkpoint.partitions} if checkpoint is not None else {}
         mine = [(topic, part) for topic in self._image.topics() for part in topic.partitions if self._is_mine(part)]
@@ -159,6 +159,12 @@ class Shelf:
                     self._doom(f"{LOG_FOLDER}/{row.topic}-{row.index}")
         self._done_revision = self._image.revision
         return recovered
+
+    def _make_log_folder(self) -> None:
+        """The folders of partitions are kept by syncing it; it is kept itself by syncing what it lies in."""
+        if not self._files.exists(LOG_FOLDER):
+            self._files.make_folder(LOG_FOLDER)
+        self._files.sync_folder("")
 
     def _take_checkpoint(self) -> Checkpoint | None:
         """The checkpoint, taken away before anything is written: it tells the truth only as long as nothing changes."""
