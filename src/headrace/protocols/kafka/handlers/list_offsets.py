@@ -14,6 +14,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from headrace.base.errors import Refused
+from headrace.base.ids import NO_EPOCH
 from headrace.broker.broker import Broker
 from headrace.broker.partition import Partition
 from headrace.protocols.kafka import errors
@@ -28,6 +29,7 @@ from headrace.protocols.kafka.messages.list_offsets import (
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -1, -2, -3, -4, -5, -6
 _FIRST_VERSION = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
+_EPOCH_FROM = 4
 
 
 def handle(
@@ -57,7 +59,9 @@ def handle(
                 _answer(partition, part, row, context.version, searches)
         topics.append(ListOffsetsTopicResponse(topic.name, rows))
     response = ListOffsetsResponse(topics=topics)
-    return _search(broker, response, searches) if searches else response
+    if searches:
+        return _search(broker, response, searches, context.version)
+    return _fit(response, context.version)
 
 
 def _answer(
@@ -82,8 +86,17 @@ def _answer(
         searches.append((row, partition, wanted))
 
 
+def _fit(response: ListOffsetsResponse, version: int) -> ListOffsetsResponse:
+    """Older versions have no place for the leader's epoch."""
+    if version < _EPOCH_FROM:
+        for topic in response.topics:
+            for row in topic.partitions:
+                row.leader_epoch = NO_EPOCH
+    return response
+
+
 async def _search(
-    broker: Broker, response: ListOffsetsResponse, searches: list[tuple[ListOffsetsPartitionResponse, Partition, int]]
+    broker: Broker, response: ListOffsetsResponse, searches: list[tuple[ListOffsetsPartitionResponse, Partition, int]], version: int
 ) -> ListOffsetsResponse:
     for row, partition, wanted in searches:
         log, end = partition.log, partition.committed_end
@@ -95,4 +108,4 @@ async def _search(
             row.error_code = errors.CODES[found.code]
         elif found is not None:
             row.offset, row.timestamp, row.leader_epoch = found
-    return response
+    return _fit(response, version)
