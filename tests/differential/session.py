@@ -7,6 +7,7 @@ runs against both brokers, so its steps pair up by their order.
 """
 
 import hashlib
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -170,18 +171,16 @@ class Session:
         if isinstance(value, Message):
             return {each: self.tree(getattr(value, each), each) for each in value.__slots__}
         if isinstance(value, list | tuple):
-            items = [self.tree(item, name) for item in value]
-            return [item for item in items if not self._foreign(item)]
+            items = [self.tree(item, name) for item in value if not self._foreign(item)]
+            return sorted(items, key=str) if name in _UNORDERED else items
         return self._plain(value, name)
 
-    def _foreign(self, item: Tree) -> bool:
+    def _foreign(self, item: Any) -> bool:
         """Topics and groups of other scenarios, where an answer lists all there are."""
-        if not isinstance(item, dict):
+        if not isinstance(item, Message):
             return False
-        if isinstance(group := item.get("group_id"), str) and "group_state" in item and "members" not in item:
-            return self.name not in group
-        topic = item.get("name")
-        return isinstance(topic, str) and "partitions" in item and topic != "" and self.name not in topic and len(topic) < 240
+        names = [getattr(item, each, None) for each in ("name", "group_id")]
+        return any(isinstance(n, str) and self.name not in n and (_OF_SCENARIO(n) or n.startswith("__")) for n in names)
 
     def _plain(self, value: Any, name: str) -> Tree:
         if isinstance(value, UUID):
@@ -202,6 +201,8 @@ class Session:
             return self._named("producer", value)
         if name == "session_id" and value:
             return self._named("session", value)
+        if name == "finalized_features_epoch" and value > 0:
+            return "an epoch"
         if name in ("total_bytes", "usable_bytes") and value > 0:
             return "a size"
         if isinstance(value, int) and abs(value / 1000 - time.time()) < 86_400:
@@ -218,6 +219,9 @@ _TEXTS = {"cluster_id", "host", "error_message", "message", "log_dir", "document
 _TEXTS |= {"software_name"}
 _NODES = {"node_id", "leader_id", "controller_id", "broker_id", "replica_nodes", "isr_nodes"}
 _MEMBERS = {"member_id", "leader"}
+# Kafka answers these in the order of a hash table.
+_UNORDERED = {"responses", "partition_responses", "members"}
+_OF_SCENARIO = re.compile(r"[a-z]+\.[a-z-]+-v\d+-[0-9a-f]{6}").match
 
 
 class Lane:
