@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from typing import TYPE_CHECKING
 
 from headrace.base.errors import Refused
 from headrace.base.settings import SETTINGS, Form, Setting, Settings, format_value, load, read_toml
 from headrace.cli.commands import Argument
 from headrace.cli.errors import WRONG_USAGE, CliError, Trouble
-from headrace.server.terminal import Terminal
+
+if TYPE_CHECKING:
+    from headrace.server.terminal import Terminal
 
 VALUES = {
     Form.SWITCH: "true|false",
