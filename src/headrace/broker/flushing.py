@@ -19,7 +19,7 @@ from headrace.base.files import File, Files
 from headrace.base.metrics import Metrics
 from headrace.base.world import World
 from headrace.broker.partition import Partition
-from headrace.log.log import FlushPlan
+from headrace.log.flush import FlushPlan, replace_file
 
 IDLE, QUEUED, FLUSHING = 0, 1, 2
 
@@ -87,6 +87,8 @@ class Flusher:
                 if partition.flush_again:
                     self.want(partition)
             elif error is None:
+                if job.identity is not None:
+                    partition.identity = None
                 partition.log.flushed(plan)
                 if partition.flush_again:
                     self.want(partition)
@@ -128,17 +130,23 @@ class Flusher:
 class Job:
     """One partition's part of a round: a flush, or (with `pagecache`) only a hint to write."""
 
-    __slots__ = ("_hint", "partition", "plan")
+    __slots__ = ("_hint", "identity", "partition", "plan")
 
     def __init__(self, partition: Partition, plan: FlushPlan | None, hint: tuple[File, int, int] | None) -> None:
         self.partition = partition
         self.plan = plan
+        self.identity = partition.identity if plan is not None else None
         self._hint = hint
 
     def run(self) -> OSError | None:
         """In a thread."""
         try:
             if self.plan is not None:
+                if self.identity is not None:
+                    # Written anew: bytes whose sync has failed once are not made durable by a second sync. The plan syncs
+                    # the folder, because what has no durable identity has no durable segment either.
+                    path, data = self.identity
+                    replace_file(self.plan.files, path, data)
                 self.plan.run()
             elif self._hint is not None:
                 file, position, size = self._hint

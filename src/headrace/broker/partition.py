@@ -59,6 +59,7 @@ class Partition:
         "committed_end",
         "flush_again",
         "flush_state",
+        "identity",
         "index",
         "leader_epoch",
         "log",
@@ -97,6 +98,8 @@ class Partition:
         self.closed: Refused | None = None  # deleted or moved: nothing more is served
         self.flush_state = 0
         self.flush_again = False
+        # File and content that say which topic the folder belongs to, until a flush has made them durable.
+        self.identity: tuple[str, bytes] | None = None
         self.must_flush = False  # the next round flushes, also with `pagecache`
         self._wants_flush = wants_flush
 

@@ -300,14 +300,16 @@ class Shelf:
             self._doom(folder)  # left behind by a crash, or of a topic of the same name
         try:
             log = Log.create(self._files, folder, self._policy(topic).log, now_ms=self._world.now_ms())
-            metadata = self._files.open(f"{folder}/{_METADATA_FILE}", create=True)
-            metadata.write(0, [encode_metadata(topic.id)])
+            identity = (f"{folder}/{_METADATA_FILE}", encode_metadata(topic.id))
+            metadata = self._files.open(identity[0], create=True)
+            metadata.write(0, [identity[1]])
             metadata.close()
         except OSError as error:
             self._log("a partition could not be made", topic=topic.name, partition=part.index, error=str(error))
             return
         partition = self._add(topic, part, log)
-        self._flusher.must(partition)  # its folder's name becomes durable
+        partition.identity = identity
+        self._flusher.must(partition)  # its folder's name and whose it is become durable
 
     def _add(self, topic: TopicImage, part: PartitionImage, log: Log) -> Partition:
         partition = Partition(
