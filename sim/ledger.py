@@ -32,6 +32,11 @@ class Broken(Exception):
     """A law does not hold."""
 
 
+def name_of(value: bytes | None) -> str:
+    """A value without its padding."""
+    return "nothing" if value is None else value.rstrip(b".").decode("utf-8", "replace")[:80]
+
+
 class Sent:
     """A record that a producer sent."""
 
@@ -109,9 +114,9 @@ class Ledger:
         self.count("read")
         sent = self.sent.get(value)
         if sent is None:
-            self.broken(f"{topic}-{partition}: at offset {offset} lies a value that nobody sent: {value[:60]!r}")
+            self.broken(f"{topic}-{partition}: at offset {offset} lies a value that nobody sent: {name_of(value)}")
         if (sent.topic, sent.partition) != (topic, partition):
-            self.broken(f"{topic}-{partition}: {value!r} at offset {offset} was sent to {sent.topic}-{sent.partition}")
+            self.broken(f"{topic}-{partition}: {name_of(value)} at offset {offset} was sent to {sent.topic}-{sent.partition}")
         if topic in self.gone:
             return
         self._lies_at(value, topic, partition, offset, "read")
@@ -120,13 +125,13 @@ class Ledger:
         book = self.book(topic, partition)
         there = book.values.setdefault(offset, value)
         if there != value:
-            self.broken(f"{topic}-{partition}: offset {offset} held {there!r}, now {value!r} is {how} there")
+            self.broken(f"{topic}-{partition}: offset {offset} held {name_of(there)}, now {name_of(value)} is {how} there")
         sent = self.sent[value]
         if sent.idempotent:
             if sent.offset is None:
                 sent.offset = offset
             elif sent.offset != offset:
-                self.broken(f"{topic}-{partition}: {value!r} lies at offset {sent.offset}, and again at {offset}")
+                self.broken(f"{topic}-{partition}: {name_of(value)} lies at offset {sent.offset}, and again at {offset}")
 
     # -- ends of logs. `known` is taken before the request leaves, so that only what was seen before it binds it.
 
@@ -165,13 +170,13 @@ class Ledger:
         self.check(not missing, f"{topic}-{partition}: offsets {missing[:10]} of {start} to {end} cannot be read")
         for offset, value in sorted(book.acked.items()):
             if offset >= start and read.get(offset) != value:
-                self.broken(f"{topic}-{partition}: {value!r} was acknowledged at {offset}, there lies {read.get(offset)!r}")
+                self.broken(f"{topic}-{partition}: {name_of(value)} was acknowledged at {offset}, there lies {name_of(read.get(offset))}")
         if start == 0:
             lost = set(book.acked_somewhere).difference(read.values())
-            self.check(not lost, f"{topic}-{partition}: acknowledged as duplicates and not there: {sorted(lost)[:5]}")
+            self.check(not lost, f"{topic}-{partition}: acknowledged as duplicates and not there: {[name_of(value) for value in sorted(lost)[:5]]}")
         for offset, value in sorted(book.values.items()):
             if offset >= start and read.get(offset) != value:
-                self.broken(f"{topic}-{partition}: {value!r} was visible at {offset}, now there lies {read.get(offset)!r}")
+                self.broken(f"{topic}-{partition}: {name_of(value)} was visible at {offset}, now there lies {name_of(read.get(offset))}")
 
     # -- groups
 
