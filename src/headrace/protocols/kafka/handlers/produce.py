@@ -37,6 +37,7 @@ from headrace.records.header import BatchHeader
 _NOTHING = memoryview(b"")
 _NO_BATCH = Refused(Code.INVALID_RECORD, "no batch where one was expected")
 _TIMED_OUT = Refused(Code.TIMED_OUT, "the batch was not flushed before the request's time was up; it may still be")
+_Copy = tuple[TopicProduceData, int, bytearray | None]
 
 
 def handle(
@@ -60,7 +61,8 @@ def handle(
             else:
                 header = partition.prepare(records, now_ms)
                 if isinstance(header, Slow):
-                    return _slowly(broker, request)
+                    # Copied in this turn: a coroutine begins in a later one, and the receive buffer then holds others' bytes.
+                    return _slowly(broker, request, _copies(request))
                 judged.append((partition, records, header))
     # Nothing is appended before everything was judged: a slow batch makes the whole request start anew.
     pending = _Pending(request)
@@ -73,14 +75,18 @@ def handle(
     return pending.wait(request)
 
 
-async def _slowly(broker: Broker, request: ProduceRequest) -> ProduceResponse | Later[ProduceResponse] | None:
-    """Some batch of the request needs a long look: all are copied and judged off the loop, then appended in turn."""
-    now_ms = broker.world.now_ms()
-    copies: list[tuple[TopicProduceData, int, bytearray | None]] = []
+def _copies(request: ProduceRequest) -> list[_Copy]:
+    copies: list[_Copy] = []
     for topic in request.topic_data:
         for part in topic.partition_data:
             copies.append((topic, part.index, bytearray(part.records) if part.records is not None else None))
             part.records = None  # it lies in the receive buffer, which goes on to the next request
+    return copies
+
+
+async def _slowly(broker: Broker, request: ProduceRequest, copies: list[_Copy]) -> ProduceResponse | Later[ProduceResponse] | None:
+    """Some batch of the request needs a long look: the copies are judged off the loop, then appended in turn."""
+    now_ms = broker.world.now_ms()
     pending = _Pending(request)
     for row, (topic, index, data) in zip(pending.rows, copies, strict=True):
         partition = _find(broker, topic, index, request.acks)
