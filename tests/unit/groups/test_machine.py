@@ -360,6 +360,11 @@ class Machine(RuleBasedStateMachine):
         self.committed = len(self.log)
         self.answer()
 
+    @rule()
+    def check(self) -> None:
+        self.replay_gives_the_same()
+        self.snapshot_and_rest_are_all()
+
     @precondition(lambda self: self.log)
     @rule()
     def crash(self) -> None:
@@ -378,7 +383,10 @@ class Machine(RuleBasedStateMachine):
             machine.replay(key, value, index + 1)
         return machine
 
-    @invariant()
+    def teardown(self) -> None:
+        self.replay_gives_the_same()
+        self.snapshot_and_rest_are_all()
+
     def replay_gives_the_same(self) -> None:
         """And both are what Kafka's compaction of the log would leave: the last value of each key."""
         last = dict(self.log)
@@ -386,7 +394,6 @@ class Machine(RuleBasedStateMachine):
         assert durable(self.load(self.log)) == kept
         assert durable(self.machine) == kept
 
-    @invariant()
     def snapshot_and_rest_are_all(self) -> None:
         half = len(self.log) // 2
         short = [encode_fact(fact) for fact in self.load(self.log[:half]).snapshot()]
@@ -417,6 +424,6 @@ class Machine(RuleBasedStateMachine):
 
 
 Machine.TestCase.settings = settings(
-    max_examples=100, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+    max_examples=200, stateful_step_count=50, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
 )
 test_machine = Machine.TestCase
