@@ -279,6 +279,25 @@ def test_two_who_add_partitions_at_once_both_get_an_honest_answer():
     clustered(test)
 
 
+def test_who_adds_fewer_partitions_later_does_not_take_any_away():
+    """Another one grows the topic between our look and our transaction."""
+
+    async def test(c):
+        await c.create("a", 1)
+        real_txn, others = c.store.txn, [5]
+
+        async def txn(compares, then, otherwise=()):
+            if others:
+                assert await c.metadata.add_partitions("a", others.pop()) == 5
+            return await real_txn(compares, then, otherwise)
+
+        c.store.txn = txn
+        refused(await c.metadata.add_partitions("a", 2), Code.BAD_PARTITIONS, "has 5")
+        assert len(c.image.topic("a").partitions) == 5
+
+    clustered(test)
+
+
 def test_topic_settings_change_by_parts_and_as_a_whole():
     async def test(c):
         await c.create("a", configs={"retention.ms": "5"})

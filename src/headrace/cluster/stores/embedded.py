@@ -294,9 +294,6 @@ def _prepare(database: sqlite3.Connection, path: str) -> Refused | None:
             "a newer Headrace wrote it",
         )
     database.execute("COMMIT")
-    (sound,) = database.execute("PRAGMA quick_check(1)").fetchone()
-    if sound != "ok":
-        return Refused(Code.STORAGE_FAILED, f"the cluster store {path} is damaged: {sound}")
     database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return None
 

@@ -101,14 +101,17 @@ def test_nothing_is_seen_before_it_is_durable(tmp_path):
         waiting = [asyncio.create_task(c) for c in (store.txn([], [Put("/a", b"1")]), store.get("/a"), watch.next())]
         for _ in range(10):
             await asyncio.sleep(0)
+        # These come while the commit is with the thread, and nothing else is to be committed.
         late = store.watch("/", 1)
         waiting.append(asyncio.create_task(late.next()))
+        waiting.append(asyncio.create_task(store.get("/a")))
         for _ in range(10):
             await asyncio.sleep(0)
         assert not any(task.done() for task in waiting)
         held.set_result(None)
-        outcome, entry, change, late_change = await asyncio.gather(*waiting)
+        outcome, entry, change, late_change, late_entry = await asyncio.gather(*waiting)
         assert outcome.revision == entry.mod_revision == change.revision == late_change.revision == 1
+        assert late_entry == entry
         await store.close()
 
     run(body())
