@@ -79,7 +79,7 @@ def measure_walk(compiled: Walk | None) -> None:
             data = bytes(build_batch([shape(i) for i in range(count)]))
             rest = (data, HEADER_SIZE, len(data), count, count - 1, True, RECORD_LABELS_MAX)
             turns = max(3, 30_000 // count)
-            figures = [best_us(lambda r=rest, x=runs: plain.walk(*r, x), turns) for runs in (False, True)]  # type: ignore[misc]
+            figures = [best_us(lambda r=rest, x=runs: plain.walk(*r, x), turns) for runs in (False, True)]  # type: ignore[misc,call-arg]
             if compiled is not None:
                 figures.append(best_us(lambda r=rest: compiled(*r, False), turns * 10))  # type: ignore[misc]
             print(f"{name:24}{count:8}{len(data):10}" + "".join(f"{figure:12.1f}" for figure in figures))

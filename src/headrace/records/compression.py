@@ -175,6 +175,8 @@ def _inflate_more(
             if not len(part):
                 return _rubbish(f"the stream ends in the middle, after {len(data)} bytes")
         inflated = stream.decompress(part, min(room, _PIECE_SIZE))
+        if not (inflated or len(part) or stream.eof):
+            return _rubbish("the decoder stands still")
         at += len(part)
         if stream.eof:
             at -= len(stream.unused_data or b"")
@@ -208,8 +210,7 @@ class _ZlibDecompressor:
         inflated = self._stream.decompress(left + bytes(data) if left else data, max_length)
         self.eof = self._stream.eof
         self.unused_data = self._stream.unused_data
-        # zlib may hold back output when the room was used up exactly, even with no input left.
-        self.needs_input = not self._stream.unconsumed_tail and len(inflated) < max_length
+        self.needs_input = not self._stream.unconsumed_tail
         return inflated
 
 

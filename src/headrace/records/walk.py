@@ -37,9 +37,9 @@ _EVEN, _ODD = bytes(range(0, 256, 2)), bytes(range(1, 256, 2))
 # The columns of offset deltas, as zig-zag varints: of one byte up to 63, of two up to 8,191, of three above (where the first two
 # repeat).
 _OFFSETS_ALONE = bytes(range(0, 128, 2))
-_OFFSETS_LOW = bytes((index << 1 & 0x7F) | 0x80 for index in range(8192))
-_OFFSETS_HIGH = bytes(index >> 6 for index in range(8192))
-_OFFSETS_MIDDLE = bytes(index >> 6 | 0x80 for index in range(8192))
+_OFFSETS_LOW = bytes([(index << 1 & 0x7F) | 0x80 for index in range(8192)])
+_OFFSETS_HIGH = bytes([index >> 6 for index in range(8192)])
+_OFFSETS_MIDDLE = bytes([index >> 6 | 0x80 for index in range(8192)])
 
 
 def walk(

@@ -231,13 +231,27 @@ def test_a_claim_costs_nothing() -> None:
     for data in (claim, XERIAL + struct.pack(">i", len(claim)) + claim):
         tracemalloc.start()
         try:
-            assert refused(inflate(Codec.SNAPPY, data, 2**31)) is Code.INVALID_RECORD
+            outcome = inflate(Codec.SNAPPY, data, 2**31)
+            assert isinstance(outcome, Refused)
+            assert "claim to hold 1073741824" in outcome.why  # the library, which would make the room, was not asked
             assert tracemalloc.get_traced_memory()[1] < MIB
         finally:
             tracemalloc.stop()
     huge_block = XERIAL + struct.pack(">i", 2**31 - 1) + b"abc"
     assert refused(inflate(Codec.SNAPPY, huge_block, MIB)) is Code.INVALID_RECORD
     assert refused(inflate(Codec.SNAPPY, XERIAL + struct.pack(">i", -1), MIB)) is Code.INVALID_RECORD
+
+
+def test_a_decoder_that_stands_still_is_left() -> None:
+    class Stuck:
+        eof = False
+        needs_input = False
+        unused_data = b""
+
+        def decompress(self, data: object, max_length: int) -> bytes:
+            return b""
+
+    assert refused(compression._inflate_frames(Stuck, b"data", MIB)) is Code.INVALID_RECORD
 
 
 def test_a_crowd_of_empty_frames_is_cut_off() -> None:

@@ -228,8 +228,20 @@ def test_runs_are_taken_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
         return found
 
     monkeypatch.setattr(plain, "_walk_run", count_run)
-    RUNS(section([SHAPES["with labels"](i) for i in range(10_000)]), 10_000)
-    assert sum(taken) > 2 * 9_900  # the helper walks twice
+    RUNS(section([SHAPES["alike"](i) for i in range(20_000)]), 20_000)
+    # The helper walks twice. Offsets change their width at 64 and 8,192, and their third byte at 16,384: a few records each time.
+    assert sum(taken) > 2 * (20_000 - 20)
+
+
+def test_runs_see_wrong_offsets_of_three_bytes() -> None:
+    good = section([SHAPES["alike"](i) for i in range(9_000)])
+    size = len(good) - len(section([SHAPES["alike"](i) for i in range(8_999)]))
+    at = len(good) - 300 * size + 4  # the offset delta of record 8,700, behind length, attributes and timestamp
+    assert good[at : at + 3] == varint(8_700)
+    for wrong in (varint(8_701), varint(8_700 + 64), varint(8_700 + 8_192), varint(-8_701)):
+        broken = good[:at] + wrong + good[at + 3 :]
+        assert "record 8700: its offset delta" in RUNS(broken, 9_000)
+        assert RUNS(broken, 9_000) == ONE_BY_ONE(broken, 9_000)
 
 
 @settings(max_examples=100, deadline=None)
