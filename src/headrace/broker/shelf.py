@@ -31,6 +31,7 @@ from headrace.broker.flushing import Flusher
 from headrace.broker.partition import Partition
 from headrace.broker.policy import TopicPolicy
 from headrace.cluster.image import Delta, Image, PartitionImage, TopicImage
+from headrace.log.flush import replace_file
 from headrace.log.log import CleanState, Log
 
 LOG_FOLDER = "log"
@@ -184,6 +185,7 @@ class Shelf:
 
     def _look_at_folders(self) -> dict[str, UUID | None]:
         """Every partition folder and the topic id in it."""
+        self._files.sync_folder(LOG_FOLDER)  # names that were not durable when the node was killed
         found: dict[str, UUID | None] = {}
         for name in self._files.list(LOG_FOLDER):
             found[name] = None
@@ -208,8 +210,15 @@ class Shelf:
         def note(done: int, total: int) -> None:
             progress.bytes_done = before + done
 
+        def open_log() -> Log:
+            log = Log.open(self._files, folder, settings, now_ms=now_ms, progress=note)
+            # The node may have been killed before the first flush: then whose folder this is lies in the page cache alone.
+            replace_file(self._files, f"{folder}/{_METADATA_FILE}", encode_metadata(topic.id))
+            self._files.sync_folder(folder)
+            return log
+
         now_ms = self._world.now_ms()
-        log = await self._world.offload(lambda: Log.open(self._files, folder, settings, now_ms=now_ms, progress=note))
+        log = await self._world.offload(open_log)
         for damage in log.report:
             self._log(
                 "recovery cut a torn end" if damage.is_cut else "recovery found damage",
