@@ -358,6 +358,7 @@ TOPIC_SETTINGS: tuple[TopicSetting, ...] = (
         "The most that is taken off segment.ms, by chance, so that many partitions do not begin segments at once.",
         node_name="log.roll.jitter.ms",
         low=0,
+        effective=False,
     ),
     TopicSetting(
         "segment.ms",

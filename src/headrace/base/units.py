@@ -30,7 +30,7 @@ _DURATIONS_ALLOWED = 'a duration such as "500ms", "5h", "14d" or "1h30m" (units:
 
 # Largest first, so that a number is written in the widest unit that divides it.
 _SIZE_NAMES = ("TiB", "GiB", "MiB", "KiB", "TB", "GB", "MB", "kB")
-_DURATION_NAMES = ("w", "d", "h", "m", "s")
+_DURATION_NAMES = ("d", "h", "m", "s")  # Weeks are read, not written: people say 14 days.
 
 
 def parse_size(text: str) -> int | Refused:
