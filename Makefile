@@ -6,7 +6,7 @@ SERVE_READY = $(VENV)/.serve-ready
 TEST_READY = $(VENV)/.test-ready
 ARGS ?=
 
-.PHONY: serve test check format wheel clean compile
+.PHONY: serve test check format suite ci-suite sim bench differential compile wheel clean compile
 
 serve: $(SERVE_READY)
 	@exec $(BIN)/headrace serve $(ARGS)
@@ -40,6 +40,29 @@ test: $(TEST_READY)
 # Optional: the hot modules as extensions beside their sources. `make compile ARGS=--clean` takes them away.
 compile: $(TEST_READY)
 	$(BIN)/python tools/compile.py $(ARGS)
+
+# One outside suite (see ../shared/suites/README.md): make suite NAME=kafka-python
+suite: $(TEST_READY)
+	@tools/suite $(NAME) $(ARGS)
+
+ci-suite: $(TEST_READY)
+	@$(BIN)/python tools/ci_suite.py $(NAME) $(ARGS)
+
+# The simulator: make sim SEED=42
+SEED ?= 1
+sim: $(TEST_READY)
+	@$(BIN)/python -m sim --seed $(SEED) $(ARGS)
+
+# Headrace and Apache Kafka side by side: make bench ARGS=--quick
+bench: $(TEST_READY)
+	@$(BIN)/python -m bench $(ARGS)
+
+# The hot modules as machine code, beside their sources (needs a C compiler); tools/compile.py --clean takes it away.
+compile: $(TEST_READY)
+	$(BIN)/python tools/compile.py
+
+wheel: $(TEST_READY)
+	$(BIN)/python -m build --no-isolation --wheel
 
 clean:
 	rm -rf $(VENV) build dist

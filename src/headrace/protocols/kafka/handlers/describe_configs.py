@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from headrace.base import node_settings, topic_settings
 from headrace.base.errors import Code, Refused
-from headrace.base.topic_settings import Described, Source
+from headrace.base.topic_settings import Described, Source, Synonym
 from headrace.broker.broker import Broker
 from headrace.cluster import topic_names
 from headrace.protocols.kafka import errors
@@ -27,6 +27,8 @@ def handle(broker: Broker, request: DescribeConfigsRequest, context: Context) ->
     results = []
     for resource in request.resources:
         found = _describe(broker, resource)
+        if isinstance(found, list):
+            found = [_as_reached(broker, one, context) for one in found]
         result = DescribeConfigsResult(errors.NONE, None, resource.resource_type, resource.resource_name)
         if isinstance(found, Refused):
             result.error_code, result.error_message = errors.CODES[found.code], found.why
@@ -57,6 +59,16 @@ def _describe(broker: Broker, resource: DescribeConfigsResource) -> list[Describ
     if resource.resource_type in (kinds.GROUP, kinds.CLIENT_METRICS):
         return []
     return kinds.not_here(resource.resource_type)
+
+
+def _as_reached(broker: Broker, one: Described, context: Context) -> Described:
+    """Without a setting of the operator's, clients are told the address they came to: that is what is in force."""
+    if one.name != "advertised.listeners" or one.value is not None:
+        return one
+    host, port = broker.advertised(context.peer.local_host, context.peer.local_port)
+    value = f"PLAINTEXT://{host}:{port}"
+    synonyms = [Synonym(one.name, value, Source.FILE)]
+    return Described(one.name, value, Source.FILE, one.kind, one.documentation, synonyms, read_only=True)
 
 
 def _row(one: Described, request: DescribeConfigsRequest) -> DescribeConfigsResourceResult:
