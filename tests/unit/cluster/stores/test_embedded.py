@@ -75,6 +75,18 @@ def test_what_was_answered_is_there_after_a_restart(tmp_path):
     run(body())
 
 
+def test_every_commit_is_flushed(tmp_path):
+    """SQLite's own words for it: 2 is FULL. A kill of the process cannot show this, only a power cut could."""
+
+    async def body():
+        store = await opened(tmp_path / "c.db")
+        pragmas = [store._database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("synchronous", "journal_mode")]
+        assert pragmas == [2, "wal"]
+        await store.close()
+
+    run(body())
+
+
 def test_transactions_that_come_together_share_a_commit(tmp_path):
     async def body():
         world = DiskWorld()
