@@ -95,6 +95,7 @@ class FlushPlan:
         if self.epochs is not None:
             replace_file(files, f"{self.folder}/{EPOCHS_FILE}", self.epochs)
         if self.snapshot is not None:
+            files.sync_folder(self.folder)  # the names of what was just written
             offset, entries = self.snapshot
             replace_file(files, f"{self.folder}/{file_name(offset, SNAPSHOT)}", encode_snapshot(entries))
         for offset in self.stale_snapshots:

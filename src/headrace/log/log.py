@@ -110,7 +110,7 @@ class Log:
         self.report: list[Damage] = []  # what recovery found broken, and what it cut
         self._producers: Producers | None = None  # None: not loaded yet
         self._producers_at = self.end_offset  # the snapshot to load them from
-        self._producers_count = 0
+        self._producers_count = 0  # in the newest snapshot
         self._epochs_dirty = False
         self._folder_is_durable = True
         self._flight: FlushPlan | None = None
@@ -193,6 +193,7 @@ class Log:
         log.epochs = LeaderEpochs(found.epochs)
         log._epochs_dirty = found.epochs_dirty
         log._producers = Producers(found.producers)
+        log._producers_count = len(found.producers)
         log._snapshots = found.snapshots
         log.report = found.report
         return log
@@ -208,24 +209,8 @@ class Log:
             if plan.trouble is not None:
                 raise plan.trouble
         assert self.flushed_offset == self.end_offset
-        active = self.active
-        active.close()
-        if active.offsets.new[0] or active.times.new[0]:
-            for spill in (
-                Spill(active.offsets, offset_index.ENTRY_SIZE, True),
-                Spill(active.times, time_index.ENTRY_SIZE, True),
-            ):
-                spill.run(self.files)
-                spill.settle()
-        if self._epochs_dirty:
-            replace_file(self.files, f"{self.folder}/{EPOCHS_FILE}", encode_epochs(self.epochs.entries()))
-            self._epochs_dirty = False
-        if self._snapshots[-1:] != [self.end_offset]:
-            producers = self._loaded_producers()
-            path = f"{self.folder}/{file_name(self.end_offset, SNAPSHOT)}"
-            replace_file(self.files, path, encode_snapshot(producers.entries))
-            self._snapshots.append(self.end_offset)
-            self._producers_count = len(producers.entries)
+        if self._snapshots[-1:] != [self.end_offset] or self._epochs_dirty:
+            self._write_all()
         return CleanState(
             start_offset=self.start_offset,
             end_offset=self.end_offset,
@@ -234,6 +219,24 @@ class Log:
             snapshots=list(self._snapshots),
             segments=[_state_of(segment) for segment in self.segments],
         )
+
+    def _write_all(self) -> None:
+        """Indexes, epochs and producers, in an order in which the snapshot proves the others; durable when this returns."""
+        files, active = self.files, self.active
+        active.close()
+        for spill in (Spill(active.offsets, offset_index.ENTRY_SIZE, True), Spill(active.times, time_index.ENTRY_SIZE, True)):
+            spill.run(files)
+            spill.settle()
+        replace_file(files, f"{self.folder}/{EPOCHS_FILE}", encode_epochs(self.epochs.entries()))
+        self._epochs_dirty = False
+        files.sync_folder(self.folder)
+        if self._snapshots[-1:] != [self.end_offset]:
+            producers = self._loaded_producers()
+            path = f"{self.folder}/{file_name(self.end_offset, SNAPSHOT)}"
+            replace_file(files, path, encode_snapshot(producers.entries))
+            self._snapshots.append(self.end_offset)
+            self._producers_count = len(producers.entries)
+            files.sync_folder(self.folder)
 
     # --- settings
 
@@ -316,7 +319,8 @@ class Log:
     def resume(self) -> Refused | None:
         """Try to become writable again after a failure. Off the loop; the answer is why not."""
         try:
-            self._discard_stale()
+            for path in self._discard_stale():
+                self.files.remove(path)
             self.active.file.truncate(self.active.size)
         except OSError as error:
             self.readonly = _storage_failed(self.folder, "another attempt to write", error)
@@ -468,7 +472,7 @@ class Log:
         closed: list[Segment] = []
         new_names = False
         for segment in self._unsettled():
-            if segment.size > segment.mark.size:
+            if segment.size > segment.mark.size or segment.is_cut:
                 data.append(segment.file)
             new_names = new_names or not segment.name_is_durable
             marks.append((segment, segment.current_mark()))
@@ -479,7 +483,7 @@ class Log:
                 spills.append(Spill(segment.times, time_index.ENTRY_SIZE, segment is not active))
         folders = [self.folder] if new_names else []
         if not self._folder_is_durable:
-            folders.append(self.folder.rpartition("/")[0] or ".")
+            folders.append(self.folder.rpartition("/")[0])  # the empty path is the data folder itself
         stale = self._snapshots[: 1 - _SNAPSHOTS_KEPT] if self._snapshot_due is not None else []
         if self._producers is not None:
             self._producers.flush_begins()
@@ -517,6 +521,7 @@ class Log:
         self._flight = None
         for segment, mark in plan.marks:
             segment.mark = mark
+            segment.is_cut = False
             segment.name_is_durable = True
         self._folder_is_durable = True
         self.flushed_offset = plan.end_offset
@@ -533,10 +538,10 @@ class Log:
             spill.settle()
         for segment in plan.closed:
             segment.settled = True
-        for offset in plan.stale_snapshots:
-            self._snapshots.remove(offset)
         if plan.snapshot is not None:
-            self._snapshots.append(plan.snapshot[0])
+            offset = plan.snapshot[0]
+            self._snapshots = [*(s for s in self._snapshots if s not in plan.stale_snapshots and s != offset), offset]
+            self._producers_count = len(plan.snapshot[1])
 
     def flush_failed(self, plan: FlushPlan, error: OSError) -> tuple[Cut, list[str]]:
         """The plan raised: what was not flushed is gone. The offsets that are, and files to remove off the loop.
@@ -719,11 +724,12 @@ class Log:
     def max_timestamp(self, upto_offset: int) -> tuple[int, int, int] | Refused | None:
         """The first record with the highest timestamp below `upto_offset`: offset, timestamp, leader epoch. Off the loop."""
         best: tuple[int, int, Segment] | None = None
+        start = self.start_offset
         try:
             for segment in self.segments:
-                if segment.base_offset >= upto_offset or not segment.size:
+                if segment.base_offset >= upto_offset or segment.end_offset <= start or not segment.size:
                     continue
-                timestamp, offset = segment.highest_timestamp_before(upto_offset)
+                timestamp, offset = segment.highest_timestamp(start, upto_offset)
                 if timestamp != NO_TIMESTAMP and (best is None or timestamp > best[0]):
                     best = (timestamp, offset, segment)
             if best is None:
@@ -731,7 +737,7 @@ class Log:
             timestamp, offset, segment = best
             position, header = next(segment.headers_from(offset))
             for record in read_records(segment.file.read(position, header.size), header):
-                if record.timestamp == timestamp:
+                if record.timestamp == timestamp and record.offset >= start:
                     return record.offset, timestamp, header.leader_epoch
             return header.last_offset, timestamp, header.leader_epoch  # the header lied, and was trusted
         except (Damaged, RecordsError, IndexWrong) as damaged:

@@ -16,10 +16,11 @@ nothing of it was acknowledged, and a log has no holes. What is broken before th
 reading it is an error, and what lies behind it can be read. (Bytes that were flushed after the newest snapshot and then
 rotted cannot be told from a torn tail, unless the caller's recovery point says so.)
 
-Segments that end before the newest snapshot are not scanned: their indexes were synced before the snapshot was written, so
-sound indexes whose last entry leads to the segment's very end are enough. All others are read whole, every CRC checked, and
-their indexes built anew. In the end all that was scanned is synced before anyone may see it: what survived in the page cache
-alone is not durable yet. Then a new snapshot moves the flushed line to the end.
+Segments that end before the newest snapshot are not scanned: their indexes were synced before the snapshot was written (every
+snapshot, also one in the middle of a segment, so that a roll at just that offset changes nothing), so sound indexes whose last
+entry leads to the segment's very end are enough. All others are read whole, every CRC checked, and their indexes built anew.
+In the end all that was scanned is synced before anyone may see it: what survived in the page cache alone is not durable yet.
+Then a new snapshot moves the flushed line to the end.
 
 A crash in here is harmless: segments go last first, then bytes, and each step leaves a folder that is recovered in the same way.
 """
@@ -27,6 +28,7 @@ A crash in here is harmless: segments go last first, then bytes, and each step l
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from headrace.base.files import Files
@@ -323,49 +325,42 @@ class _Recovery:
         self._settle(end)
 
     def _settle(self, end: int) -> None:
-        """Sync all that was scanned; only then it counts."""
-        segments = self.found.segments
-        for segment in segments:
+        """Sync all that was scanned; only then it counts. Then what makes the next start cheap, and last the proof of it all."""
+        found = self.found
+        for segment in found.segments:
             if not segment.settled and self.has_changed:
                 segment.file.sync()
             segment.mark = segment.current_mark()
-        if self.has_changed or end != self.snapshot_offset:
-            self.files.sync_folder(self.folder)
-            for segment in segments:
-                segment.name_is_durable = True
-        self.found.epochs_dirty = True
-        try:
-            self._keep_house(end)
-        except OSError:
-            return  # a disk that is full: the log can be read, and its first flush does what is left
-        self.found.epochs_dirty = False
-
-    def _keep_house(self, end: int) -> None:
-        found = self.found
-        last = found.segments[-1]
-        for segment in found.segments:
-            if not segment.settled:
-                self._write_indexes(segment, segment is last)
-                segment.settled = segment is not last
         if not self.has_changed and end == self.snapshot_offset:
+            with suppress(OSError):
+                for segment in found.segments[:-1]:
+                    if not segment.settled:
+                        self._write_indexes(segment)
+                        segment.settled = True
             return
-        replace_file(self.files, self._path(EPOCHS_FILE), encode_epochs(found.epochs))
-        # Until this is there, the same recovery is done again.
-        replace_file(self.files, self._path(file_name(end, SNAPSHOT)), encode_snapshot(found.producers))
-        if end not in found.snapshots:
-            found.snapshots.append(end)
-            found.snapshots.sort()
-        for offset in found.snapshots[:-_SNAPSHOTS_KEPT]:
-            self.files.remove(self._path(file_name(offset, SNAPSHOT)))
-        del found.snapshots[:-_SNAPSHOTS_KEPT]
+        # Should the disk be full, the log can be read all the same, and its first flush does what is left.
+        found.epochs_dirty = True
+        with suppress(OSError):
+            for segment in found.segments:
+                if not segment.settled:
+                    self._write_indexes(segment)
+                    segment.settled = segment is not found.segments[-1]
+            replace_file(self.files, self._path(EPOCHS_FILE), encode_epochs(found.epochs))
+            found.epochs_dirty = False
+        self.files.sync_folder(self.folder)
+        for segment in found.segments:
+            segment.name_is_durable = True
+        if not found.epochs_dirty:
+            with suppress(OSError):
+                self._write_snapshot(end)
 
-    def _write_indexes(self, segment: Segment, is_last: bool) -> None:
+    def _write_indexes(self, segment: Segment) -> None:
         pairs = (
             (segment.offsets, offset_index.ENTRY_SIZE),
             (segment.times, time_index.ENTRY_SIZE),
         )
-        if is_last or segment.broken:
-            # Kept in memory: the last one grows, and a damaged one is to be scanned again next time.
+        if segment.broken:
+            # Kept in memory: without indexes it is scanned again next time, and reported again.
             for index, _ in pairs:
                 self.files.remove(index.path)
             return
@@ -374,6 +369,15 @@ class _Recovery:
             spill = Spill(index, entry_size, True)
             spill.run(self.files)
             spill.settle()
+
+    def _write_snapshot(self, end: int) -> None:
+        found = self.found
+        replace_file(self.files, self._path(file_name(end, SNAPSHOT)), encode_snapshot(found.producers))
+        if end not in found.snapshots:
+            found.snapshots.append(end)
+            found.snapshots.sort()
+        while len(found.snapshots) > _SNAPSHOTS_KEPT:
+            self.files.remove(self._path(file_name(found.snapshots.pop(0), SNAPSHOT)))
 
     def _report(
         self, segment: Segment, position: int, size: int, offset: int, end_offset: int | None, what: str, is_cut: bool

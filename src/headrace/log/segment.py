@@ -25,6 +25,7 @@ from headrace.log.offset_index import IndexWrong, OffsetIndex, read_file
 from headrace.log.scan import Broken, Scanner
 from headrace.log.time_index import TimeIndex
 from headrace.records.header import HEADER_SIZE, MAGIC, BatchHeader, read_header
+from headrace.records.record import read_records
 
 RECENT_COUNT = 512  # as many are kept at least, twice as many at most
 _WALK_SIZE = 4096 + HEADER_SIZE
@@ -65,6 +66,7 @@ class Segment:
         "end_offset",
         "first_timestamp",
         "folder",
+        "is_cut",
         "last_append_ms",
         "mark",
         "max_timestamp",
@@ -96,6 +98,7 @@ class Segment:
         self.recent_offsets = array("q")
         self.recent_positions = array("q")
         self.mark = Mark(0, base_offset, NO_TIMESTAMP, base_offset)
+        self.is_cut = False  # bytes were taken away since the last flush: they must not come back after the next one
         self.name_is_durable = False
         self.settled = False  # closed, and all of it durable: bytes, name and indexes
         self.broken: list[Broken] = []  # stretches that cannot be read
@@ -161,6 +164,7 @@ class Segment:
     def cut_to_mark(self) -> None:
         """Forget all that was appended since the last flush. The file itself is the caller's to truncate."""
         mark = self.mark
+        self.is_cut = self.is_cut or self.size > mark.size
         self.size, self.end_offset = mark.size, mark.end_offset
         self.max_timestamp, self.max_timestamp_offset = mark.max_timestamp, mark.max_timestamp_offset
         if not mark.size:
@@ -273,18 +277,27 @@ class Segment:
         for place, _, _, _ in self._walk(position, True):
             yield place, self.header_at(place)
 
-    def highest_timestamp_before(self, offset: int) -> tuple[int, int]:
-        """The highest timestamp of the batches before `offset`, and the last offset of the first batch that has it."""
-        if self.max_timestamp_offset < offset:
+    def highest_timestamp(self, start_offset: int, end_offset: int) -> tuple[int, int]:
+        """The highest timestamp of the records in a range of offsets, and the last offset of the first batch that has it."""
+        if start_offset > self.base_offset:
+            best = (NO_TIMESTAMP, -1)
+            begin = start_offset
+        elif self.max_timestamp_offset < end_offset:
             return self.max_timestamp, self.max_timestamp_offset
-        best = self.times.before_offset(offset)
-        begin = best[1] + 1 if best[0] != NO_TIMESTAMP else self.base_offset
-        if begin < offset:
-            for _, header in self.headers_from(begin):
-                if header.last_offset >= offset:
-                    break
-                if header.max_timestamp > best[0]:
-                    best = (header.max_timestamp, header.last_offset)
+        else:
+            best = self.times.before_offset(end_offset)
+            begin = best[1] + 1 if best[0] != NO_TIMESTAMP else self.base_offset
+        if begin >= min(end_offset, self.end_offset):
+            return best
+        for position, header in self.headers_from(begin):
+            if header.last_offset >= end_offset:
+                break
+            timestamp = header.max_timestamp
+            if header.base_offset < start_offset and timestamp > best[0]:  # some of its records do not count any more
+                records = read_records(self.file.read(position, header.size), header)
+                timestamp = max((r.timestamp for r in records if r.offset >= start_offset), default=NO_TIMESTAMP)
+            if timestamp > best[0]:
+                best = (timestamp, header.last_offset)
         return best
 
     # --- mending
