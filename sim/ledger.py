@@ -170,13 +170,20 @@ class Ledger:
         self.check(not missing, f"{topic}-{partition}: offsets {missing[:10]} of {start} to {end} cannot be read")
         for offset, value in sorted(book.acked.items()):
             if offset >= start and read.get(offset) != value:
-                self.broken(f"{topic}-{partition}: {name_of(value)} was acknowledged at {offset}, there lies {name_of(read.get(offset))}")
+                self.broken(
+                    f"{topic}-{partition}: {name_of(value)} was acknowledged at {offset}, there lies {name_of(read.get(offset))}"
+                )
         if start == 0:
             lost = set(book.acked_somewhere).difference(read.values())
-            self.check(not lost, f"{topic}-{partition}: acknowledged as duplicates and not there: {[name_of(value) for value in sorted(lost)[:5]]}")
+            self.check(
+                not lost,
+                f"{topic}-{partition}: acknowledged as duplicates and not there: {[name_of(value) for value in sorted(lost)[:5]]}",
+            )
         for offset, value in sorted(book.values.items()):
             if offset >= start and read.get(offset) != value:
-                self.broken(f"{topic}-{partition}: {name_of(value)} was visible at {offset}, now there lies {name_of(read.get(offset))}")
+                self.broken(
+                    f"{topic}-{partition}: {name_of(value)} was visible at {offset}, now there lies {name_of(read.get(offset))}"
+                )
 
     # -- groups
 

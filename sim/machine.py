@@ -51,6 +51,7 @@ class Machine:
         self.clock = SimClock(loop)
         self.disk = SimDisk(chance, faults.disk, names=chance.choice(list(NameModel)), trace=lambda text: trace("disk", text))
         self.cache_lost: Callable[[], None] = lambda: None
+        self.last_words = True  # what the node had written to the network arrives, perhaps, after a power cut
         self.starts = 0
         self.start_failures = 0
         self.kills = 0
@@ -164,6 +165,6 @@ class Machine:
         process.kill()
         files.alive = False
         store.abandon()
-        self._network.process_died(process, silent=silent)
+        self._network.process_died(process, silent=silent, last_words=self.last_words or not silent)
         self._node = None
         self._died.set()

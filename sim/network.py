@@ -109,13 +109,13 @@ class SimNetwork:
 
     # -- faults
 
-    def process_died(self, process: Process, *, silent: bool = False) -> None:
+    def process_died(self, process: Process, *, silent: bool = False, last_words: bool = True) -> None:
         """Its ends are gone. The others hear of it after a moment, or late when the machine lost its power."""
         for address in [a for a, listener in self.listeners.items() if listener.process is process]:
             del self.listeners[address]
         for end in [end for end in self._ends.values() if end.process is process]:
             peer = end.peer
-            on_the_way = self.chance.random() < 0.5  # what it wrote had left the machine
+            on_the_way = last_words and self.chance.random() < 0.5  # what it wrote had left the machine
             late_s = self.delay_s() if not on_the_way else max(0.0, end.arrival_s - self.loop.time()) + self.delay_s()
             if silent and self.chance.random() < 0.5:
                 late_s += self.chance.uniform(0.0, 30.0)
