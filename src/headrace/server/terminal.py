@@ -73,7 +73,7 @@ class Terminal:
         if found is not None and os.path.realpath(found) == os.path.realpath(used):
             return "headrace"
         if os.path.basename(used) == "headrace":
-            return shlex.quote(used)
+            return shlex.quote(os.path.abspath(used))
         return f"{shlex.quote(sys.executable)} -c 'import sys; from headrace.cli.main import main; sys.exit(main())'"
 
     # --- time and chance ---------------------------------------------------------------------------------------------
