@@ -55,6 +55,7 @@ from headrace.groups.decision import (
     GroupMember,
     GroupsDeleted,
     JoinRefused,
+    Left,
     Listed,
     ListedGroups,
     Reply,
@@ -159,9 +160,12 @@ class Coordinator:
         return membership.heartbeat(group, request, now_ms, waiter)
 
     def leave(self, request: LeaveRequest, now_ms: int, waiter: int) -> Decision:
+        """What is wrong with a member is said of each; an unknown group has none of them."""
         group = self._find(request.group)
         if isinstance(group, Refused):
-            return _refuse(waiter, group)
+            if group.code is not Code.UNKNOWN_MEMBER:
+                return _refuse(waiter, group)
+            return Decision([], [Reply(waiter, Left([(m.member_id, m.instance_id, group) for m in request.members]))])
         draft = Draft(group, now_ms)
         draft.leave(request, waiter)
         return draft.decision()

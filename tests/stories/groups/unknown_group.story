@@ -4,7 +4,7 @@ a: unknown-member
 > sync a gen=1
 a: unknown-member
 > leave a
-a: unknown-member
+a: left a-1 unknown-member
 > commit a t/0=1 gen=1
 a: group-not-found
 > join a
