@@ -41,6 +41,7 @@ class ImageKeeper:
                 match item:
                     case Change():
                         self._tell(self.image.apply(item))
+                        await asyncio.sleep(0)  # Changes that have piled up must not hold the loop together.
                     case Compacted():
                         await self.begin()
                     case None:

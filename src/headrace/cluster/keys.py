@@ -15,8 +15,8 @@ A topic's name is folded ('.' becomes '_') because two names that differ only th
 metrics could not tell them apart. With the folded name as key, the store itself keeps that rule.
 
 A topic may have more partitions than one transaction has operations. So they are written first, in several
-transactions, and the topic's key last: without it they do not exist for anybody. Deleting is one transaction. What a
-crash amid creating leaves behind (partitions of a topic id that has no topic) is swept by `Metadata.sweep`.
+transactions, and the topic's key last: without it they do not exist for anybody. Deleting goes the other way round. What a
+crash in between leaves behind (partitions of a topic id that has no topic) is swept by `Metadata.sweep`.
 
 Values are JSON with a version `v`, so that a later form can be told from this one. Indexes are padded, so that the order
 of the keys is theirs.
@@ -39,6 +39,8 @@ NODE_CONFIGS = "/configs/nodes/"
 ALL_NODES = "all"
 PRODUCER_IDS = "/producer-ids"
 EVERYTHING = "/"
+
+PARTITIONS_PER_PREFIX = 100
 
 VERSION = 1
 
@@ -115,8 +117,12 @@ def topic_key(name: str) -> str:
     return TOPICS + fold(name)
 
 
-def partitions_prefix(topic_id: UUID) -> str:
-    return f"{PARTITIONS}{topic_id}/"
+def partitions_prefix(topic_id: UUID, hundred: int | None = None) -> str:
+    """Of all partitions of a topic, or of the hundred that `hundred` is the first of."""
+    if hundred is None:
+        return f"{PARTITIONS}{topic_id}/"
+    assert hundred % PARTITIONS_PER_PREFIX == 0
+    return partition_key(topic_id, hundred)[:-2]
 
 
 def partition_key(topic_id: UUID, index: int) -> str:

@@ -13,7 +13,7 @@ from headrace.cluster.config_changes import Act, ConfigChange
 from headrace.cluster.image import Image
 from headrace.cluster.keeper import ImageKeeper
 from headrace.cluster.keys import PartitionValue, TopicValue, encode
-from headrace.cluster.metadata import Metadata, NewTopic, TopicCreated
+from headrace.cluster.metadata import UNDER_WAY_MAX, Metadata, NewTopic, TopicCreated
 from headrace.cluster.store import Delete, Put
 from headrace.cluster.stores.memory import MemoryStore
 
@@ -294,6 +294,40 @@ def test_who_adds_fewer_partitions_later_does_not_take_any_away():
         c.store.txn = txn
         refused(await c.metadata.add_partitions("a", 2), Code.BAD_PARTITIONS, "has 5")
         assert len(c.image.topic("a").partitions) == 5
+
+    clustered(test)
+
+
+def test_a_topic_deleted_while_it_grows_leaves_nothing():
+    async def test(c):
+        await c.create("a", 1)
+        before = [k for k in await c.stored() if not k.startswith((keys.PARTITIONS, keys.TOPICS))]
+        growing = asyncio.create_task(c.metadata.add_partitions("a", 1000))
+        while len([k for k in await c.stored() if k.startswith(keys.PARTITIONS)]) < 300:
+            pass
+        assert await c.metadata.delete_topic(c.image.topic("a")) is None
+        refused(await growing, Code.UNKNOWN_TOPIC)
+        assert await c.stored() == before
+
+    clustered(test)
+
+
+def test_many_verbs_at_once_take_the_loop_in_turns():
+    async def test(c):
+        under_way = peak = 0
+        real_txn = c.store.txn
+
+        async def txn(*arguments):
+            nonlocal under_way, peak
+            under_way += 1
+            peak = max(peak, under_way)
+            outcome = await real_txn(*arguments)
+            under_way -= 1
+            return outcome
+
+        c.store.txn = txn
+        await asyncio.gather(*(c.create(f"t{i}") for i in range(100)))
+        assert len(c.image.topics()) == 100 and 1 < peak <= UNDER_WAY_MAX
 
     clustered(test)
 
