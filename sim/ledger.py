@@ -74,6 +74,7 @@ class Ledger:
         self.generations: dict[str, int] = {}
         self.owners: dict[tuple[str, int, int], str] = {}
         self.counts: dict[str, int] = {}
+        self.cache_losses = 0
         self._clock = clock
         self._calls: dict[Any, None] = {}  # in the order they were asked
 
@@ -96,9 +97,12 @@ class Ledger:
         assert value not in self.sent, "the workload sends each value once"
         self.sent[value] = Sent(topic, partition, idempotent)
 
-    def acknowledged(self, values: list[bytes], topic: str, partition: int, base_offset: int) -> None:
+    def acknowledged(
+        self, values: list[bytes], topic: str, partition: int, base_offset: int, cache_losses: int | None = None
+    ) -> None:
+        """`cache_losses`: how many there had been when the batch was sent, for those who look at the answer late."""
         self.count("acknowledged", len(values))
-        if topic in self.gone:
+        if topic in self.gone or (topic in self.pagecache and cache_losses not in (None, self.cache_losses)):
             return
         book = self.book(topic, partition)
         for offset, value in enumerate(values, base_offset):
@@ -255,6 +259,7 @@ class Ledger:
 
     def cache_lost(self) -> None:
         """The page cache is gone, or a sync failed: topics that trusted it promise nothing of before."""
+        self.cache_losses += 1
         for topic, partition in list(self.partitions):
             if topic in self.pagecache:
                 old = self.partitions[topic, partition]

@@ -237,11 +237,12 @@ class Run:
                 while topic.name not in self.ledger.gone:
                     values = prober.values(topic.name, partition)
                     await client.connect()
+                    losses = self.ledger.cache_losses
                     try:
                         answer = await client.produce(topic.name, partition, prober.batch(values), -1)
                     except Lost as lost:
                         answer = lost
-                    if prober.took(values, topic.name, partition, answer):
+                    if prober.took(values, topic.name, partition, answer, losses):
                         break
                     self.ledger.check(
                         self.loop.time() < deadline,

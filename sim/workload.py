@@ -195,6 +195,7 @@ class Producer(Actor):
             while batches and tries and not self.scene.stopping:
                 tries -= 1
                 await self.client.connect()
+                losses = self.ledger.cache_losses
                 sent = [self.client.produce(topic, partition, self.batch(values), acks) for values in batches]
                 answers = await asyncio.gather(*sent, return_exceptions=True)
                 if acks == 0:
@@ -202,13 +203,13 @@ class Producer(Actor):
                 batches = [
                     values
                     for values, answer in zip(batches, answers, strict=True)
-                    if not self.took(values, topic, partition, answer)
+                    if not self.took(values, topic, partition, answer, losses)
                 ]
                 if batches:
                     await self.pause(0.5)
             await self.pause(0.05)
 
-    def took(self, values: list[bytes], topic: str, partition: int, answer: Any) -> bool:
+    def took(self, values: list[bytes], topic: str, partition: int, answer: Any, cache_losses: int) -> bool:
         if isinstance(answer, Lost):
             return False
         if isinstance(answer, BaseException):
@@ -216,7 +217,7 @@ class Producer(Actor):
         part = answer.responses[0].partition_responses[0]
         if not self.may_be(part.error_code, what=f"a batch for {topic}-{partition}"):
             return False
-        self.ledger.acknowledged(values, topic, partition, part.base_offset)
+        self.ledger.acknowledged(values, topic, partition, part.base_offset, cache_losses)
         return True
 
     async def send_in_order(self, topic: str, partition: int) -> None:
@@ -236,6 +237,7 @@ class Producer(Actor):
             if self.scene.stopping:
                 left = 0
             await self.client.connect()
+            losses = self.ledger.cache_losses
             sent = [self.client.produce(topic, partition, batch, -1) for _, batch in waiting]
             answers = await asyncio.gather(*sent, return_exceptions=True)
             for number, answer in enumerate(answers):
@@ -262,7 +264,7 @@ class Producer(Actor):
                 elif not self.may_be(code, what=f"a batch for {topic}-{partition}"):
                     break
                 else:
-                    self.ledger.acknowledged(values, topic, partition, part.base_offset)
+                    self.ledger.acknowledged(values, topic, partition, part.base_offset, losses)
                 waiting.popleft()
                 refused = 0
             else:
