@@ -306,7 +306,8 @@ class Metadata:
                 return after
             unchanged = is_unchanged(key, 0 if entry is None else entry.mod_revision)
             write = Put(key, encode(ConfigValue(after))) if after else Delete(key)
-            outcome = await self._store.txn([unchanged, *conditions], [write])
+            async with self._gate:
+                outcome = await self._store.txn([unchanged, *conditions], [write])
             if outcome.succeeded:
                 await self._keeper.reach(outcome.revision)
                 return after
