@@ -72,7 +72,7 @@ class Ledger:
         self.committed: dict[tuple[str, str, int], int] = {}  # acknowledged
         self.tried: dict[tuple[str, str, int], set[int]] = {}  # asked for, acknowledged or not
         self.generations: dict[str, int] = {}
-        self.owners: dict[tuple[str, int, int], str] = {}
+        self.owners: dict[tuple[str, int, str, int], str] = {}
         self.counts: dict[str, int] = {}
         self.cache_losses = 0
         self._clock = clock
@@ -178,11 +178,8 @@ class Ledger:
                     f"{topic}-{partition}: {name_of(value)} was acknowledged at {offset}, there lies {name_of(read.get(offset))}"
                 )
         if start == 0:
-            lost = set(book.acked_somewhere).difference(read.values())
-            self.check(
-                not lost,
-                f"{topic}-{partition}: acknowledged as duplicates and not there: {[name_of(value) for value in sorted(lost)[:5]]}",
-            )
+            lost = [name_of(value) for value in sorted(set(book.acked_somewhere).difference(read.values()))]
+            self.check(not lost, f"{topic}-{partition}: acknowledged as duplicates and not there: {lost[:5]}")
         for offset, value in sorted(book.values.items()):
             if offset >= start and read.get(offset) != value:
                 self.broken(
@@ -191,11 +188,14 @@ class Ledger:
 
     # -- groups
 
-    def generation_seen(self, group: str, generation: int) -> None:
-        self.generations[group] = max(self.generations.get(group, 0), generation)
+    # A group that is empty and has no offsets is forgotten, and one of the same name begins again with generation 1. Its
+    # leader then has another name: generation and leader together are never used twice.
 
-    def owns(self, group: str, generation: int, partition: int, member: str) -> None:
-        owner = self.owners.setdefault((group, generation, partition), member)
+    def generation_seen(self, group: str, generation: int) -> None:
+        self.generations[group] = generation
+
+    def owns(self, group: str, generation: int, leader: str, partition: int, member: str) -> None:
+        owner = self.owners.setdefault((group, generation, leader, partition), member)
         self.check(owner == member, f"{group}: partition {partition} belongs to {owner} and to {member} in generation {generation}")
 
     def will_commit(self, group: str, topic: str, partition: int, offset: int) -> None:

@@ -414,7 +414,7 @@ class Member(Fetching):
         mine = [partition for part in assignment.assigned_partitions for partition in part.partitions]
         self.ledger.generation_seen(self.group, generation)
         for partition in mine:
-            self.ledger.owns(self.group, generation, partition, self.member)
+            self.ledger.owns(self.group, generation, joined.leader, partition, self.member)
         self.ledger.count("joined")
         await self.consume(generation, mine)
 

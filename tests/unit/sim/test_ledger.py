@@ -99,10 +99,11 @@ def test_what_was_not_known_when_asked_does_not_bind(ledger):
 
 
 def test_groups(ledger):
-    ledger.owns("g", 1, 0, "one")
+    ledger.owns("g", 1, "leader", 0, "one")
     with pytest.raises(Broken, match="belongs to"):
-        ledger.owns("g", 1, 0, "two")
-    ledger.owns("g", 2, 0, "two")
+        ledger.owns("g", 1, "leader", 0, "two")
+    ledger.owns("g", 2, "leader", 0, "two")
+    ledger.owns("g", 1, "leader of a later life", 0, "two")
     with pytest.raises(Broken, match="had begun"):
         ledger.commit_acknowledged("g", "t", 0, 5, generation=1, generation_known=2, known=-1)
     with pytest.raises(Broken, match="and then at"):
