@@ -40,6 +40,7 @@ _LOST = Refused(Code.NOT_COORDINATOR, "the coordinator could not write to its lo
 # One batch of facts: far below any limit of a batch, large enough that a snapshot of 10,000 groups is a few batches.
 _FACTS_PER_BATCH = 1_000
 _LOAD_PIECE = MIB
+_LOAD_AGAIN_S = 1.0
 # The log may grow by this much before a snapshot is worth its writing, and by this multiple of the last snapshot.
 _GROWTH_MIN = 16 * MIB
 _GROWTH_FACTOR = 4
@@ -185,14 +186,26 @@ class GroupHost:
         count = 0
         while offset < partition.log.end_offset and not self._closed:
             read = await partition.read_slowly(self._world, offset, _LOAD_PIECE, whole_first_batch=True)
-            if isinstance(read, Refused) or read.body is None:
-                if partition.committed_end < partition.log.end_offset and not isinstance(read, Refused):
-                    await asyncio.sleep(0.01)  # facts appended before us are being flushed
-                    continue
-                self._log("groups could not be loaded", partition=partition.index, why=str(read))
-                return
-            body = read.body
-            records = await self._world.offload(lambda body=body, offset=offset: _records(body, offset))  # type: ignore[misc]
+            records: list[Record] | None = None
+            if isinstance(read, Refused):
+                why = read.why
+            elif read.body is not None:
+                try:
+                    records = await self._world.offload(lambda body=read.body, offset=offset: _records(body, offset))  # type: ignore[misc]
+                except OSError as error:
+                    why = str(error)
+            elif partition.committed_end < partition.log.end_offset:
+                await asyncio.sleep(0.01)  # facts appended before us are being flushed
+                continue
+            else:
+                why = f"nothing to read at offset {offset}, the log ends at {partition.log.end_offset}"
+            if records is None:
+                if partition.closed is not None:
+                    return
+                # A disk that fails may be well again; until then clients hear that the groups are being loaded.
+                self._log("groups could not be loaded, trying again", partition=partition.index, why=why)
+                await asyncio.sleep(_LOAD_AGAIN_S)
+                continue
             for record in records:
                 assert record.key is not None
                 machine.replay(record.key, record.value, record.offset + 1)
@@ -277,6 +290,9 @@ class GroupHost:
                 if removal is not None:
                     await self._world.offload(removal.run)
                 self._bytes_before = log.size_bytes
+        except OSError as error:
+            # The state is in the log all the same, twice at worst; the next snapshot drops both.
+            self._log("a snapshot of groups failed", partition=self.partition.index, error=str(error))
         finally:
             self._snapshotting = False
 

@@ -53,7 +53,10 @@ class LagSampler:
         found: dict[tuple[str, int, int], int | None] = {key: known[key] for key in wanted if key in known}
         for start in range(0, len(new), _PIECE):
             piece = new[start : start + _PIECE]
-            times = await self._broker.world.offload(lambda piece=piece: [wanted[key].time_at(key[2]) for key in piece])  # type: ignore[misc]
+            try:
+                times = await self._broker.world.offload(lambda piece=piece: [wanted[key].time_at(key[2]) for key in piece])  # type: ignore[misc]
+            except OSError:
+                continue  # looked up again with the next sample
             found.update(zip(piece, times, strict=True))
         self._oldest_ms = found
 

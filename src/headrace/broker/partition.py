@@ -241,15 +241,24 @@ class Partition:
                 Code.OFFSET_OUT_OF_RANGE,
                 f"offset {offset} of {self.topic}-{self.index}; there are {self.log.start_offset} to {end}",
             )
-        return self.log.read(offset, size_max, end, whole_first_batch=whole_first_batch, may_block=warmed)
+        try:
+            return self.log.read(offset, size_max, end, whole_first_batch=whole_first_batch, may_block=warmed)
+        except OSError as error:
+            return self._unreadable(offset, error)
 
     async def read_slowly(self, world: World, offset: int, size_max: int, *, whole_first_batch: bool) -> Read | Refused:
         """As `read`, fetching what is cold in a thread first."""
         result = self.read(offset, size_max, whole_first_batch=whole_first_batch)
         while isinstance(result, Cold):
-            await world.offload(result.warm)
+            try:
+                await world.offload(result.warm)
+            except OSError as error:
+                return self._unreadable(offset, error)
             result = self.read(offset, size_max, whole_first_batch=whole_first_batch, warmed=True)
         return result
+
+    def _unreadable(self, offset: int, error: OSError) -> Refused:
+        return Refused(Code.STORAGE_FAILED, f"reading {self.topic}-{self.index} at offset {offset} failed: {error}")
 
     def check_leader_epoch(self, epoch: int) -> Refused | None:
         """A client that saw another epoch of this partition hears which is newer (KIP-320)."""

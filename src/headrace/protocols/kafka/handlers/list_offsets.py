@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import Any
 
-from headrace.base.errors import Refused
+from headrace.base.errors import Code, Refused
 from headrace.base.ids import NO_EPOCH
 from headrace.broker.broker import Broker
 from headrace.broker.partition import Partition
@@ -100,10 +100,15 @@ async def _search(
 ) -> ListOffsetsResponse:
     for row, partition, wanted in searches:
         log, end = partition.log, partition.committed_end
-        if wanted == MAX_TIMESTAMP:
-            found = await broker.world.offload(lambda log=log, end=end: log.max_timestamp(end))  # type: ignore[misc]
-        else:
-            found = await broker.world.offload(lambda log=log, end=end, wanted=wanted: log.find_by_timestamp(wanted, end))  # type: ignore[misc]
+        try:
+            if wanted == MAX_TIMESTAMP:
+                found = await broker.world.offload(lambda log=log, end=end: log.max_timestamp(end))  # type: ignore[misc]
+            else:
+                found = await broker.world.offload(
+                    lambda log=log, end=end, wanted=wanted: log.find_by_timestamp(wanted, end)  # type: ignore[misc]
+                )
+        except OSError as error:
+            found = Refused(Code.STORAGE_FAILED, f"searching {partition!r} failed: {error}")
         if isinstance(found, Refused):
             row.error_code = errors.CODES[found.code]
         elif found is not None:
