@@ -312,6 +312,9 @@ class FakeTerminal:
             raise KeyboardInterrupt
         return piece
 
+    def reader_has_gone(self) -> bool:
+        return False
+
     def ask(self, question: str) -> str:
         self.err.write(question)
         return self.answers.pop(0)

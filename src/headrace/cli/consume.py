@@ -99,6 +99,8 @@ def follow(reader: Reader, member: Membership | None, wanted: Wanted) -> None:
                 seen |= reader.show(where, records, next_offset)
             if reader.is_full():
                 break
+        if terminal.reader_has_gone():
+            raise BrokenPipeError
         now_s = terminal.monotonic_s()
         if seen:
             last_s = now_s

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import random
+import select
 import shlex
 import shutil
 import signal
@@ -56,6 +57,15 @@ class Terminal:
     def read_input(self) -> bytes:
         """What standard input has, up to a bound, as soon as it has something; empty at its end."""
         return os.read(0, INPUT_PIECE_SIZE)
+
+    def reader_has_gone(self) -> bool:
+        """Whether nobody can read our output any more (`| head` has had enough). Only a write would tell otherwise."""
+        poll = select.poll()
+        try:
+            poll.register(self.out.fileno(), 0)
+        except (OSError, ValueError):
+            return False
+        return any(event & select.POLLERR for _, event in poll.poll(0))
 
     def ask(self, question: str) -> str:
         self.err.write(question)
