@@ -418,7 +418,7 @@ def _check_group_id(group_id: str, empty_allowed: bool = False) -> Refused | Non
 
 
 def _describe(group: Group) -> Described:
-    """What members support and were given is shown of a stable group only, as Kafka does."""
+    """What members support is shown of a stable group only, as Kafka does."""
     stable = group.state is State.STABLE
     members = [
         GroupMember(
@@ -427,7 +427,7 @@ def _describe(group: Group) -> Described:
             member.client_id,
             member.client_host,
             member.metadata(group.protocol) if stable else b"",
-            member.assignment if stable else b"",
+            member.assignment,
         )
         for member in group.members.values()
     ]

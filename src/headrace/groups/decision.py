@@ -31,7 +31,7 @@ class JoinRefused(Refused):
 
 @dataclass(slots=True)
 class GroupMember:
-    """A member as others may see it. `metadata` and `assignment` only in a stable group."""
+    """A member as others may see it. `metadata` only in a stable group; `assignment` until the next plan is asked for."""
 
     member_id: str
     instance_id: str | None

@@ -30,4 +30,4 @@ a: joined a-2 gen=1 range leads: b-1 a-2 skip plan
 a: alive
 > wait 5000
 > describe
-admin: PreparingRebalance - a-2:-
+admin: PreparingRebalance - a-2:t0

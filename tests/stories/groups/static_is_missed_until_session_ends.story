@@ -20,4 +20,4 @@ a: synced t0
 admin: Stable range a-1:t0 b-1:t1
 > wait 30000
 > describe
-admin: PreparingRebalance - a-1:-
+admin: PreparingRebalance - a-1:t0
