@@ -44,6 +44,10 @@ GROUP_STORED_SIZE_MAX = 60 * MIB
 # Of one coordinator partition. An empty group in memory is about 2 kB.
 GROUPS_MAX = 100_000
 COMMIT_METADATA_LENGTH_MAX = 4096
+# A retention asked for with a commit (versions before 5): 100 years.
+COMMIT_RETENTION_MS_MAX = 100 * 365 * 86_400_000
+# Of a client or instance id, so many characters go into the id of its member. Kafka's own bound for instance ids.
+MEMBER_NAME_LENGTH_MAX = 249
 
 # Descriptors the file layer keeps open; segments beyond it are opened again when they are used.
 OPEN_FILES_MAX = 1_000

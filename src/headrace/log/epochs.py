@@ -38,7 +38,7 @@ class LeaderEpochs:
 
     def end_of(self, epoch: int, log_end: int) -> tuple[int, int]:
         """The largest epoch known that is not beyond `epoch`, and where it ended; (-1, -1) when that cannot be told."""
-        if epoch == NO_EPOCH or epoch > self.latest:
+        if epoch < 0 or epoch > self.latest:
             return NO_EPOCH, -1
         if epoch == self.latest:
             return epoch, log_end

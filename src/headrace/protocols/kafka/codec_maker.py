@@ -392,6 +392,8 @@ class _EncodeMaker(_Maker):
         if field.kind == "string":
             self.line(f"{body} = {body}.encode()")
         self.line(f"{size} = len({body})")
+        if field.name == "error_message":  # it may quote what the client sent
+            self.line(f"if {size} > ERROR_TEXT_SIZE_MAX: {body} = clip_text({body}); {size} = len({body})")
         # A body is never written into the buffer: whoever sends it may have better ways than to copy it.
         if field.kind == "records":
             self.size(size, field.kind)

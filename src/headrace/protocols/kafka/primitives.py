@@ -20,6 +20,8 @@ from headrace.base.limits import ARRAY_LENGTH_MAX, TAGGED_FIELDS_MAX
 
 # Kafka's bound for a string, also where the size on the wire could say more.
 STRING_SIZE_MAX = 0x7FFF
+# An error's text that quotes a name of 32,767 bytes would not fit into a string any more; nobody reads on after this.
+ERROR_TEXT_SIZE_MAX = 2_000
 # Topic ids repeat in every request, and making a UUID costs ten times as much as finding one.
 UUIDS_KEPT_MAX = 10_000
 
@@ -73,6 +75,11 @@ def decode_long_string_size(data: memoryview, at: int) -> tuple[int, int]:
     if size > STRING_SIZE_MAX + 1:
         raise ProtocolError(f"a string of {size - 1} bytes; the limit is {STRING_SIZE_MAX}")
     return size, at
+
+
+def clip_text(text: bytes) -> bytes:
+    """The beginning of a text that is too long, cut between characters."""
+    return text[:ERROR_TEXT_SIZE_MAX].decode("utf-8", "ignore").encode() + b" ..."
 
 
 def encode_long_string_size(size: int) -> bytes:

@@ -17,11 +17,13 @@ def node_of(broker: Broker, name: str) -> int | Refused | None:
     """The node that a BROKER resource names; None for all of them."""
     if not name:
         return None
-    if not name.lstrip("-").isdigit():
+    try:
+        node_id = int(name)
+    except ValueError:
         return Refused(Code.BAD_REQUEST, f"node id {name} is not a number")
-    if int(name) != broker.node_id:
+    if node_id != broker.node_id:
         return Refused(Code.BAD_REQUEST, f"this is node {broker.node_id}; ask node {name} itself")
-    return int(name)
+    return node_id
 
 
 def not_here(kind: int) -> Refused:

@@ -25,7 +25,12 @@ from headrace.protocols.kafka.messages.describe_configs import (
 
 def handle(broker: Broker, request: DescribeConfigsRequest, context: Context) -> DescribeConfigsResponse:
     results = []
+    answered: set[tuple[int, str]] = set()
     for resource in request.resources:
+        key = (resource.resource_type, resource.resource_name)
+        if key in answered:  # 20 bytes of a request would fetch 10 KB each
+            continue
+        answered.add(key)
         found = _describe(broker, resource)
         if isinstance(found, list):
             found = [_as_reached(broker, one, context) for one in found]

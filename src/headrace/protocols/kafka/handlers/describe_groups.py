@@ -28,7 +28,8 @@ def handle(
 ) -> DescribeGroupsResponse | Later[DescribeGroupsResponse]:
     operations = GROUP_OPERATIONS if request.include_authorized_operations else -(2**31)
     asked: list[Later[DescribedGroups | Refused]] = []
-    for group_id in request.groups:
+    group_ids = list(dict.fromkeys(request.groups))  # naming a large group a million times does not answer it as often
+    for group_id in group_ids:
         host = broker.group_host(group_id)
         if isinstance(host, Refused):
             refused: Later[DescribedGroups | Refused] = Later()
@@ -40,7 +41,7 @@ def handle(
     def answer(results: list[DescribedGroups | Refused]) -> DescribeGroupsResponse:
         rows = [
             _row(group_id, result if isinstance(result, Refused) else result.groups[0][1], operations, context.version)
-            for group_id, result in zip(request.groups, results, strict=True)
+            for group_id, result in zip(group_ids, results, strict=True)
         ]
         return DescribeGroupsResponse(groups=rows)
 
@@ -53,7 +54,7 @@ def _row(group_id: str, found: Described | Refused, operations: int, version: in
             if version >= 6:
                 return DescribedGroup(errors.GROUP_ID_NOT_FOUND, found.why, group_id, "Dead", authorized_operations=operations)
             return DescribedGroup(errors.NONE, None, group_id, "Dead", authorized_operations=operations)
-        return DescribedGroup(errors.CODES[found.code], found.why, group_id)
+        return DescribedGroup(errors.CODES[found.code], found.why if version >= 6 else None, group_id)
     members = [
         DescribedGroupMember(
             member.member_id,

@@ -42,6 +42,8 @@ def handle(broker: Broker, request: DescribeQuorumRequest, context: Context) -> 
                 ReplicaState(broker.node_id, log_end_offset=revision, last_fetch_timestamp=now_ms, last_caught_up_timestamp=now_ms)
             ]
         topics.append(TopicDataResponse(topic.topic_name, rows))
-    host, port = broker.advertised(context.peer.local_host, context.peer.local_port)
-    nodes = [Node(broker.node_id, [Listener("PLAINTEXT", host, port)])]
-    return DescribeQuorumResponse(error_message=None, topics=topics, nodes=nodes)
+    response = DescribeQuorumResponse(error_message=None, topics=topics)
+    if context.version >= 2:
+        host, port = broker.advertised(context.peer.local_host, context.peer.local_port)
+        response.nodes = [Node(broker.node_id, [Listener("PLAINTEXT", host, port)])]
+    return response

@@ -26,10 +26,14 @@ def handle(broker: Broker, request: DescribeTopicPartitionsRequest, context: Con
     names = sorted({topic.name for topic in request.topics}) or [topic.name for topic in broker.image.topics()]
     cursor = request.cursor
     start = 0
+    if cursor is not None and cursor.partition_index < 0:
+        return DescribeTopicPartitionsResponse(
+            topics=[DescribeTopicPartitionsResponseTopic(errors.INVALID_REQUEST, name) for name in names], next_cursor=None
+        )
     if cursor is not None:
         names = [name for name in names if name >= cursor.topic_name]
         start = cursor.partition_index if names and names[0] == cursor.topic_name else 0
-    room = min(request.response_partition_limit, PARTITIONS_MAX)
+    room = max(min(request.response_partition_limit, PARTITIONS_MAX), 1)  # with no room at all a client would come back for ever
     rows = []
     next_cursor = None
     for name in names:

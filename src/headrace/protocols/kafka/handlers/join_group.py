@@ -9,6 +9,7 @@ The answer waits for the other members: a `Later`.
 from __future__ import annotations
 
 from headrace.base.errors import Refused
+from headrace.base.limits import MEMBER_NAME_LENGTH_MAX
 from headrace.broker.broker import Broker
 from headrace.broker.waiting import Later
 from headrace.groups.coordinator import make_member_id
@@ -36,7 +37,9 @@ def handle(broker: Broker, request: JoinGroupRequest, context: Context) -> JoinG
         id_required=context.version >= 4,
         can_skip_plan=context.version >= 9,
     )
-    new_id = make_member_id(context.client_id, request.group_instance_id, broker.world.random_bytes(16))
+    # Names may fill a string of the protocol; with a UUID behind them they would no longer fit into one.
+    instance_id = request.group_instance_id[:MEMBER_NAME_LENGTH_MAX] if request.group_instance_id is not None else None
+    new_id = make_member_id(context.client_id[:MEMBER_NAME_LENGTH_MAX], instance_id, broker.world.random_bytes(16))
     answer: Later[JoinGroupResponse] = Later()
     host.ask(lambda machine, now_ms, waiter: machine.join(asked, now_ms, waiter, new_id)).then(
         lambda result: answer.complete(_response(result, request, context.version))

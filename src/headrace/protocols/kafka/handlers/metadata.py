@@ -38,6 +38,10 @@ def handle(broker: Broker, request: MetadataRequest, context: Context) -> Metada
     if topics is None or (context.version == 0 and not topics):
         rows = [_known(topic, request) for topic in broker.image.topics()]
         return _answer(broker, request, context, rows)
+    if context.version in (10, 11) and any(topic.name is None or topic.topic_id != NO_TOPIC_ID for topic in topics):
+        # These versions have the field, but topics are asked for by id from version 12 on, and their answer has no null name.
+        rows = [MetadataResponseTopic(errors.INVALID_REQUEST, topic.name or "", topic.topic_id) for topic in topics]
+        return _answer(broker, request, context, rows)
     may_make = request.allow_auto_topic_creation or context.version < 4
     if may_make and broker.settings.auto_create_topics:
         missing = [
@@ -66,15 +70,12 @@ def _named(broker: Broker, request: MetadataRequest, context: Context, refused: 
     rows = []
     seen: set[object] = set()
     for asked in request.topics or ():
-        if asked.topic_id != NO_TOPIC_ID or asked.name is None:
-            row = _by_id(broker, asked, request)
-            key: object = asked.topic_id
-        else:
-            row = _by_name(broker, asked.name, request, refused)
-            key = asked.name
-        if key not in seen:
-            seen.add(key)
-            rows.append(row)
+        by_id = asked.topic_id != NO_TOPIC_ID or asked.name is None
+        key: object = asked.topic_id if by_id else asked.name
+        if key in seen:
+            continue
+        seen.add(key)
+        rows.append(_by_id(broker, asked, request) if by_id else _by_name(broker, asked.name or "", request, refused))
     rows.sort(key=lambda row: row.name or "")
     return rows
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from headrace.base.errors import Code, Refused
 from headrace.base.ids import NO_TOPIC_ID
+from headrace.base.limits import COMMIT_RETENTION_MS_MAX
 from headrace.broker.broker import Broker
 from headrace.broker.waiting import Later
 from headrace.groups.decision import Committed
@@ -63,7 +64,7 @@ def handle(broker: Broker, request: OffsetCommitRequest, context: Context) -> Of
         request.group_instance_id,
         request.generation_id_or_member_epoch,
         commits,
-        request.retention_time_ms if context.version <= 4 else -1,
+        _retention(request.retention_time_ms) if context.version <= 4 else -1,
     )
     answer: Later[OffsetCommitResponse] = Later()
 
@@ -80,6 +81,11 @@ def handle(broker: Broker, request: OffsetCommitRequest, context: Context) -> Of
 
     host.ask(lambda machine, now_ms, waiter: machine.commit(asked, now_ms, waiter)).then(respond)
     return answer
+
+
+def _retention(asked_ms: int) -> int:
+    """-1 is the node's own. What is negative says nothing, and what is very long must still fit behind the time of the commit."""
+    return min(asked_ms, COMMIT_RETENTION_MS_MAX) if asked_ms >= 0 else -1
 
 
 def _refuse(

@@ -29,14 +29,14 @@ def handle(broker: Broker, request: OffsetDeleteRequest, context: Context) -> Of
     for topic in request.topics:
         known = broker.image.topic(topic.name)
         count = len(known.partitions) if known is not None else 0
-        good = [part.partition_index for part in topic.partitions if 0 <= part.partition_index < count]
+        good = list(dict.fromkeys(part.partition_index for part in topic.partitions if 0 <= part.partition_index < count))
         rows.append(
             OffsetDeleteResponseTopic(
                 topic.name,
                 [
                     OffsetDeleteResponsePartition(
                         part.partition_index,
-                        errors.NONE if part.partition_index in good else errors.UNKNOWN_TOPIC_OR_PARTITION,
+                        errors.NONE if 0 <= part.partition_index < count else errors.UNKNOWN_TOPIC_OR_PARTITION,
                     )
                     for part in topic.partitions
                 ],
