@@ -38,6 +38,7 @@ LOG_FOLDER = "log"
 CHECKPOINT = "clean-shutdown.json"
 _METADATA_FILE = "partition.metadata"
 _DELETED = "-delete"
+_MAKE_AGAIN_S = 1.0
 _FOLDERS_A_TURN = 8  # making one takes about 0.2 ms
 
 
@@ -93,6 +94,7 @@ class Shelf:
         self._wake: asyncio.Event = asyncio.Event()
         self._done_revision = 0
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
+        self._closed = False
         self._doomed: deque[str] = deque()  # folders to remove off the loop
         self.made: Callable[[Partition], None] = lambda partition: None
         self.gone: Callable[[TopicImage], None] = lambda topic: None
@@ -305,20 +307,27 @@ class Shelf:
 
     def _make(self, topic: TopicImage, part: PartitionImage) -> None:
         folder = f"{LOG_FOLDER}/{topic.name}-{part.index}"
-        if self._files.exists(folder):
-            self._doom(folder)  # left behind by a crash, or of a topic of the same name
         try:
+            if self._files.exists(folder):
+                self._doom(folder)  # left behind by a crash, or of a topic of the same name
             log = Log.create(self._files, folder, self._policy(topic).log, now_ms=self._world.now_ms())
             identity = (f"{folder}/{_METADATA_FILE}", encode_metadata(topic.id))
             metadata = self._files.open(identity[0], create=True)
             metadata.write(0, [identity[1]])
             metadata.close()
         except OSError as error:
-            self._log("a partition could not be made", topic=topic.name, partition=part.index, error=str(error))
+            # The topic stands in the store: until its folder can be made, clients hear that there is no leader yet.
+            self._log("a partition could not be made, trying again", topic=topic.name, partition=part.index, error=str(error))
+            asyncio.get_running_loop().call_later(_MAKE_AGAIN_S, self._make_again, topic, part)
             return
         partition = self._add(topic, part, log)
         partition.identity = identity
         self._flusher.must(partition)  # its folder's name and whose it is become durable
+
+    def _make_again(self, topic: TopicImage, part: PartitionImage) -> None:
+        known = self._image.topic_by_id(topic.id)
+        if known is not None and not self._closed and (topic.id, part.index) not in self._by_id:
+            self._make(known, known.partitions[part.index])
 
     def _add(self, topic: TopicImage, part: PartitionImage, log: Log) -> Partition:
         partition = Partition(
@@ -378,7 +387,11 @@ class Shelf:
 
     async def close(self) -> None:
         """Close every log and leave a checkpoint. What cannot be closed cleanly is recovered at the next start."""
+        self._closed = True
         partitions = list(self)
+        if any(partition.log.in_flight for partition in partitions):
+            self._log("something is still being written; all logs are recovered at the next start")
+            return
         rows: list[CleanPartition] = []
 
         def close_some(some: list[Partition]) -> list[CleanPartition] | OSError:

@@ -198,9 +198,14 @@ class Log:
         log.report = found.report
         return log
 
+    @property
+    def in_flight(self) -> bool:
+        """A plan is on its way: the log cannot be closed."""
+        return self._flight is not None or self._start_flight
+
     def close(self) -> CleanState:
         """Flush and write all that makes the next start cheap. Off the loop; the log takes nothing more. OSError: not clean."""
-        assert self._flight is None and not self._start_flight, "a plan is still on its way"
+        assert not self.in_flight, "a plan is still on its way"
         self._is_closed = True
         plan = self.flush_plan()
         if plan is not None:

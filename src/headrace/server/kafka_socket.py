@@ -71,6 +71,15 @@ class KafkaEdge:
         for socket in list(self.sockets):
             socket.resume()
 
+    async def finish(self, wait_s_max: float) -> None:
+        """What was begun comes to its end, though nobody hears of it; what takes too long is left in the middle."""
+        tasks = list(self.tasks)
+        if tasks:
+            await asyncio.wait(tasks, timeout=wait_s_max)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
     def unanswered(self) -> int:
         return sum(socket.busy for socket in self.sockets)
 

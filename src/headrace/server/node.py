@@ -41,6 +41,7 @@ from headrace.server.start_errors import StartRefused
 FORMAT_VERSION = 1
 IDENTITY = "headrace.json"
 _DRAIN_S_MAX = 3.0
+_FINISH_S_MAX = 1.0
 _SWEEP_S = 5.0
 
 
@@ -211,6 +212,7 @@ class Node:
                 await asyncio.sleep(0.01)
             for socket in list(edge.sockets):
                 socket.drop("the node stops")
+            await edge.finish(_FINISH_S_MAX)
         await self.tasks.cancel()
         if self._opened:
             await self.flusher.drain()
