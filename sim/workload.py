@@ -229,8 +229,11 @@ class Producer(Actor):
         waiting: deque[tuple[list[bytes], bytes]] = deque()
         left = self.chance.randint(1, 30)
         refused = 0
+        # Of a producer that it does not know, a broker takes any sequence, as Kafka does: were the first batch lost and
+        # the second kept, the first could never be sent again. So the first goes alone.
+        in_flight_max = 1
         while (left or waiting) and topic not in self.ledger.gone:
-            while left and len(waiting) < IN_FLIGHT_MAX:
+            while left and len(waiting) < in_flight_max:
                 left -= 1
                 values = self.values(topic, partition)
                 waiting.append((values, self.batch(values)))
@@ -267,6 +270,7 @@ class Producer(Actor):
                     self.ledger.acknowledged(values, topic, partition, part.base_offset, losses)
                 waiting.popleft()
                 refused = 0
+                in_flight_max = IN_FLIGHT_MAX
             else:
                 await self.pause(0.05)
                 continue
