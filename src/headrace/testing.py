@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-START_WAIT_S_MAX = 20.0
+START_WAIT_S_MAX = 60.0  # a folder of thousands of partitions after a crash; an empty one takes half a second
 STOP_WAIT_S_MAX = 10.0
 _MAIN = "import sys; from headrace.cli.main import main; sys.exit(main())"
 # The guard waits for the end of its input. `kill` and `rm` are all it can do.

@@ -11,6 +11,7 @@ from headrace import __version__
 from headrace.base.settings import Settings
 from headrace.cli.commands import SERVER_DEFAULT
 from headrace.cli.errors import CliError, Trouble
+from headrace.cli.progress import Progress
 from headrace.cli.settings_flags import read_settings
 from headrace.server.terminal import Terminal
 
@@ -28,11 +29,31 @@ def serve(args: Namespace, terminal: Terminal) -> int:
 
     set_up_logging(form=settings.log_format, level=settings.log_level)
 
+    recovery = RecoveryProgress(terminal)
+
     def started(facts: Started) -> None:
+        recovery.end()
         terminal.out.write(start_block(facts, terminal.command_name()) + "\n" + ready_line(facts) + "\n")
         terminal.out.flush()
 
-    return run(settings, started=started)
+    return run(settings, started=started, recovering=recovery.show)
+
+
+class RecoveryProgress:
+    """Shows how far the recovery of logs has come; nothing when it is over before anybody would wonder."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self.terminal = terminal
+        self.progress: Progress | None = None
+
+    def show(self, logs_done: int, logs: int, bytes_read: int) -> None:
+        if self.progress is None:
+            self.progress = Progress(self.terminal, "recover", logs, "logs")
+        self.progress.step(logs_done - self.progress.done, f"{bytes_read // 1_000_000} MB read" if bytes_read else "")
+
+    def end(self) -> None:
+        if self.progress is not None:
+            self.progress.__exit__(None)
 
 
 def is_loopback(host: str) -> bool:

@@ -32,6 +32,7 @@ from headrace.server.world import RealWorld
 STORE_FILE = "cluster.db"
 LOCK_FILE = "lock"
 _BACKLOG = 1024
+_TELL_S = 0.2
 
 
 @dataclass(slots=True)
@@ -46,12 +47,17 @@ class Started:
     seconds: float
 
 
-def run(settings: Settings, *, started: Callable[[Started], None]) -> int:
-    """Run one node until SIGTERM or SIGINT; the exit status."""
+def run(
+    settings: Settings, *, started: Callable[[Started], None], recovering: Callable[[int, int, int], None] | None = None
+) -> int:
+    """Run one node until SIGTERM or SIGINT; the exit status.
+
+    While logs are recovered, `recovering` hears a few times a second: logs done, logs in all, bytes read.
+    """
     began = time.monotonic()
     lock = take_lock(settings.data)
     try:
-        return _run_loop(_serve(settings, started, began))
+        return _run_loop(_serve(settings, started, recovering, began))
     finally:
         os.close(lock)
 
@@ -97,7 +103,17 @@ def take_lock(folder: str) -> int:
     return fd
 
 
-async def _serve(settings: Settings, started: Callable[[Started], None], began: float) -> int:
+async def _tell_recovery(node: Node, recovering: Callable[[int, int, int], None]) -> None:
+    while True:
+        await asyncio.sleep(_TELL_S)
+        done = node.progress
+        if done.logs_total:
+            recovering(done.logs_done, done.logs_total, done.bytes_done)
+
+
+async def _serve(
+    settings: Settings, started: Callable[[Started], None], recovering: Callable[[int, int, int], None] | None, began: float
+) -> int:
     loop = asyncio.get_running_loop()
     log = logger(node=settings.node_id)
     stop = asyncio.Event()
@@ -149,7 +165,12 @@ async def _serve(settings: Settings, started: Callable[[Started], None], began: 
         loop.add_signal_handler(number, stop.set)
     try:
         http = await _listen_http(settings, node)
-        await node.start()
+        telling = loop.create_task(_tell_recovery(node, recovering)) if recovering is not None else None
+        try:
+            await node.start()
+        finally:
+            if telling is not None:
+                telling.cancel()
         listener = await _listen_kafka(settings, node)
         node.ready(listener)
         meter.start(loop)

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from headrace.base.settings import Address, Settings
-from headrace.cli.serve import is_loopback, ready_line, refuse_open_listeners, start_block
-from tests.support.fake_kafka import run
+from headrace.cli.serve import RecoveryProgress, is_loopback, ready_line, refuse_open_listeners, start_block
+from tests.support.fake_kafka import FakeTerminal, run
 
 FACTS = SimpleNamespace(
     kafka="127.0.0.1:9092", http="127.0.0.1:9644", data="/tmp/with space", cluster_id="abc", node_id=0, seconds=0.3124
@@ -57,6 +57,18 @@ def test_the_block_has_lines_to_copy():
 def test_the_lines_name_the_server_when_it_is_not_the_usual_one():
     facts = SimpleNamespace(**{**vars(FACTS), "kafka": "127.0.0.1:4711"})
     assert "produce greetings --server 127.0.0.1:4711\n" in start_block(facts, ".venv/bin/headrace")
+
+
+def test_recovery_is_told_when_it_takes_long():
+    terminal = FakeTerminal()
+    recovery = RecoveryProgress(terminal)  # type: ignore[arg-type]
+    recovery.end()
+    for done in range(5):
+        terminal.sleep(1)
+        recovery.show(done, 10, done * 5_000_000)
+    recovery.end()
+    lines = terminal.err.getvalue().splitlines()
+    assert len(lines) >= 2 and "of 10 logs)" in lines[0] and "MB read" in lines[0]
 
 
 def test_the_ready_line_is_for_programs():
