@@ -312,6 +312,11 @@ def _id_bytes(topic_id: TopicId) -> bytes:
     return topic_id.bytes
 
 
+@lru_cache(maxsize=4096)
+def _topic_id(data: bytes) -> TopicId:
+    return TopicId(bytes=data)
+
+
 def _offset_value(fact: OffsetCommitted) -> bytes:
     metadata = fact.metadata.encode()
     if fact.expire_ms != -1:
@@ -381,6 +386,10 @@ def decode_fact(key: Buffer, value: Buffer | None) -> DurableFact | None:
 
 
 def _decode_offset(group: str, topic: str, partition: int, reader: _Reader) -> OffsetCommitted:
+    if len(reader.data) == OFFSET_V4_PLAIN.size and reader.data[:2] == b"\0\4":
+        _, offset, leader_epoch, length, commit_ms, tags, tag, size, topic_id = OFFSET_V4_PLAIN.unpack(reader.data)
+        if (length, tags, tag, size) == (1, 1, 0, 16):
+            return OffsetCommitted(group, topic, partition, offset, leader_epoch, "", commit_ms, -1, _topic_id(topic_id))
     version = reader.version(4)
     offset = reader.int64()
     leader_epoch = reader.int32() if version >= 3 else -1
@@ -390,7 +399,7 @@ def _decode_offset(group: str, topic: str, partition: int, reader: _Reader) -> O
     topic_id = NO_TOPIC_ID
     for tag, data in reader.tags():
         if tag == 0:
-            topic_id = TopicId(bytes=data)
+            topic_id = _topic_id(data)
     reader.end()
     return OffsetCommitted(group, topic, partition, offset, leader_epoch, metadata, commit_ms, expire_ms, topic_id)
 
@@ -441,16 +450,13 @@ class _Reader:
         return version
 
     def int16(self) -> int:
-        (value,) = INT16.unpack(self.take(2))
-        return int(value)
+        return int.from_bytes(self.take(2), "big", signed=True)
 
     def int32(self) -> int:
-        (value,) = INT32.unpack(self.take(4))
-        return int(value)
+        return int.from_bytes(self.take(4), "big", signed=True)
 
     def int64(self) -> int:
-        (value,) = INT64.unpack(self.take(8))
-        return int(value)
+        return int.from_bytes(self.take(8), "big", signed=True)
 
     def varint(self) -> int:
         value = shift = 0

@@ -6,11 +6,12 @@ copy of the group: `_take` notes a fact and applies it to the copy. The group it
 same facts to it. Copying costs about a microsecond per hundred members; heartbeats and commits, the verbs that are
 called all the time, take one step and do without.
 
-The rules are those of Kafka 4.3.1, from which we differ in three points, none of which a client can trip over:
+The rules are those of Kafka 4.3.1, from which we differ in four points, none of which a client can trip over:
 - A request that is parked and then sent again by its member (a client that gave up waiting) is answered with "a rebalance
   is in progress" and forgotten; Kafka never answers it.
 - A member that is removed while it waits for its part of the plan is told so; Kafka lets it wait for ever.
 - A static member that comes back before it asked for its part of the plan does not make the group rebalance once more.
+- A group is first stored with its first plan; Kafka also writes an empty record when the first member knocks.
 
 Timers: the time to join is that of the slowest member; so is the time to ask for the plan. A session runs on while its
 member waits for an answer of ours. A new member cannot send heartbeats before its first answer: it gets five minutes.
