@@ -251,6 +251,10 @@ class _Recovery:
                 # The next segment begins earlier: the log was cut back here once.
                 self._cut(segment, position, size, header.base_offset, "the log goes on in the next segment")
                 break
+            if follower is not None and header.last_offset >= follower:
+                # This log grew past where that segment begins: it was cut away once, and has come back.
+                follower = None
+                ends_here = True
             segment.take_in(position, header, self.now_ms, interval)
             if header.base_offset >= self.snapshot_offset and header.producer_id >= 0:
                 self.producers.record(header, header.last_offset, self.now_ms)
