@@ -14,7 +14,7 @@ def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if given := os.environ.get("HEADRACE_TEST_BROKER"):
         yield given
         return
-    with Broker(tmp_path_factory.mktemp("broker") / "data") as broker:
+    with Broker(tmp_path_factory.mktemp("broker") / "data", "--group-initial-delay", "0s") as broker:
         yield broker.kafka
 
 

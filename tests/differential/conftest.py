@@ -27,5 +27,5 @@ def our_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if given := os.environ.get("HEADRACE_DIFFERENTIAL_BROKER"):
         yield given
         return
-    with Broker(tmp_path_factory.mktemp("ours") / "data") as broker:
+    with Broker(tmp_path_factory.mktemp("ours") / "data", "--group-initial-delay", "0s") as broker:
         yield broker.kafka
