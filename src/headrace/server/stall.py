@@ -4,8 +4,8 @@ A timer is set for a known moment; when it fires late, something held the loop. 
 - The machine may have given the CPU to another process while we were ready to run. Linux counts that time per thread
   (`/proc/thread-self/schedstat`, second field, nanoseconds); it is taken off and counted apart as `starved_ms`.
 - A stall that begins just after a tick and ends just before the next one is due is seen shortened by up to one
-  interval. The interval is 5 ms while the loop works. While it idles, a tick is a wake-up that costs some 40 µs of CPU, so
-  the meter falls back to 50 ms (20 x 40 µs = 0.08 % of a core); one busy interval brings it back at once.
+  interval. The interval is 5 ms while the loop works: a tick is 7 µs then, 0.1 % of a core. While the loop idles a tick is also
+  a wake-up (some 100 µs of CPU), so the meter falls back to 50 ms (20 x 100 µs = 0.2 %); one busy interval brings it back.
 """
 
 from __future__ import annotations
