@@ -180,7 +180,10 @@ class Partition:
         """Append a batch that was judged. Wait for `last_offset + 1` before anybody hears of it."""
         if self.closed is not None:
             return self.closed
-        result = self.log.append(data, header, leader_epoch=self.leader_epoch, now_ms=now_ms)
+        try:
+            result = self.log.append(data, header, leader_epoch=self.leader_epoch, now_ms=now_ms)
+        except OSError as error:  # the producers of an idle log are read when they are needed
+            return self._unreadable(self.log.end_offset, error)
         if type(result) is Appended:
             metrics = self.metrics
             size = header.size
