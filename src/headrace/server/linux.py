@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import sys
 
@@ -28,12 +29,16 @@ def data_sync(fd: int) -> None:
 
 def read_nowait(fd: int, buffer: bytearray | memoryview, position: int) -> int:
     """Read what lies in the page cache; -1 where the disk would have to be waited for."""
-    if not HAS_READ_NOWAIT:
-        return os.preadv(fd, [buffer], position)
-    try:
-        return os.preadv(fd, [buffer], position, os.RWF_NOWAIT)
-    except BlockingIOError:
-        return -1
+    if HAS_READ_NOWAIT:
+        try:
+            return os.preadv(fd, [buffer], position, os.RWF_NOWAIT)
+        except BlockingIOError:
+            return -1
+        except OSError as error:
+            # tmpfs and some network file systems cannot say: they are read as on other systems.
+            if error.errno != errno.EOPNOTSUPP:
+                raise
+    return os.preadv(fd, [buffer], position)
 
 
 def write_back(fd: int, position: int, size: int) -> None:
