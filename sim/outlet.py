@@ -27,6 +27,10 @@ class SimOutlet:
         self._busy = False
         self.queued_bytes = 0
 
+    @property
+    def memory_bytes(self) -> int:
+        return self.queued_bytes
+
     def send(self, buffers: Sequence[Body]) -> None:
         for buffer in buffers:
             if isinstance(buffer, FileSlices):

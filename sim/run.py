@@ -81,7 +81,7 @@ class Run:
         except RunFailed as failed:
             cause = failed.__cause__
             failure = str(cause) if isinstance(cause, Broken) else _told(failed)
-        except AssertionError as failed:
+        except Exception as failed:  # an assert, or anything else that has no place in a run
             failure = _told(failed)
         finally:
             virtual_s = self.loop.time()

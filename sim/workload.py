@@ -22,7 +22,7 @@ from headrace.protocols.kafka.messages.consumer_protocol_assignment import Consu
 from headrace.protocols.kafka.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
 from headrace.records.build import build_batch
 from headrace.records.header import has_right_checksum
-from headrace.records.record import Record, read_batches, read_records
+from headrace.records.record import Record, RecordsError, read_batches, read_records
 from sim.client import Client, Lost
 from sim.ledger import Ledger
 
@@ -317,7 +317,11 @@ class Fetching(Actor):
     def look_at(self, topic: str, partition: int, offset: int, data: Any) -> int:
         ledger = self.ledger
         records = bytes(data.records or b"")
-        for at, header in read_batches(records):
+        try:
+            batches = list(read_batches(records))
+        except RecordsError as error:
+            ledger.broken(f"{topic}-{partition}: what was handed out from offset {offset} on is no batches: {error}")
+        for at, header in batches:
             batch = memoryview(records)[at : at + header.size]
             ledger.check(
                 has_right_checksum(batch, header), f"{topic}-{partition}: a broken batch was handed out at {header.base_offset}"
