@@ -26,10 +26,7 @@ class SimOutlet:
         self._queue: deque[Body] = deque()
         self._busy = False
         self.queued_bytes = 0
-
-    @property
-    def memory_bytes(self) -> int:
-        return self.queued_bytes
+        self.memory_bytes = 0  # of them, all but slices of files
 
     def send(self, buffers: Sequence[Body]) -> None:
         for buffer in buffers:
@@ -37,13 +34,15 @@ class SimOutlet:
                 self._queue.extend(buffer.slices)
             else:
                 self._queue.append(buffer)
+                if not isinstance(buffer, FileSlice):
+                    self.memory_bytes += len(buffer)
             self.queued_bytes += len(buffer)
         self._pump()
 
     def close(self) -> None:
         self._transport = None
         self._queue.clear()
-        self.queued_bytes = 0
+        self.queued_bytes = self.memory_bytes = 0
 
     def _pump(self) -> None:
         transport = self._transport
@@ -58,6 +57,7 @@ class SimOutlet:
             else:
                 self._queue.popleft()
                 self.queued_bytes -= len(first)
+                self.memory_bytes -= len(first)
                 transport.write(first)
 
     def _send_slice(self, part: FileSlice, transport: SimTransport) -> bool:
