@@ -330,6 +330,10 @@ class Log:
         except OSError as error:
             self.readonly = _storage_failed(self.folder, "another attempt to write", error)
             return self.readonly
+        if self.active.is_cut and self.active.size:  # law 3: the new segment could not be made when the flush failed
+            refused = self.roll(self.active.last_append_ms)
+            if refused is not None:
+                return refused
         self.readonly = None
         return None
 
@@ -601,6 +605,8 @@ class Log:
             refused = self.roll(self.active.last_append_ms)
             if refused is not None:
                 raise OSError(refused.why)
+        elif len(self.segments) > 1:  # the failed plan had this snapshot to write
+            self._snapshot_due = (offset, self._loaded_producers().copy())
         self._written_back = 0
         return paths
 

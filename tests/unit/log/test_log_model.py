@@ -307,9 +307,7 @@ class LogAgainstModel(RuleBasedStateMachine):
         log, model = self.log, self.model
         assert (log.start_offset, log.flushed_offset, log.end_offset) == (model.start, model.flushed, max(model.end, model.start))
         assert read_all(log, self.chance.choice([1, 100, 300, 1_000, 10_000]), log.end_offset) == model.readable()
-        assert read_all(log, 500, max(log.start_offset, model.flushed)) == [
-            b for b in model.readable() if b.last < model.flushed
-        ]
+        assert read_all(log, 500, max(log.start_offset, model.flushed)) == [b for b in model.readable() if b.last < model.flushed]
         assert log.size_bytes == sum(segment.size for segment in log.segments)
         assert log.dirty == sum(segment.size - segment.mark.size for segment in log.segments)
 
