@@ -14,6 +14,15 @@ FRAME_WAIT_MS_MAX = 60_000
 CONNECTION_REQUESTS_MAX = 128
 # Unsent answers of one connection before we stop reading from it.
 CONNECTION_ANSWER_BYTES_MAX = 8 * MIB
+# Unanswered requests of one connection before we stop reading from it, counted by what they take as objects (16 times
+# their bytes, a Produce once).
+CONNECTION_REQUEST_BYTES_MAX = 16 * MIB
+# While the node's budget is spent, a connection that is owed more than this gets its answers before it is read from.
+CONNECTION_SHARE_BYTES = 64 * KIB
+# And one that holds memory while nothing moves is closed after this time instead of FRAME_WAIT_MS_MAX.
+BUDGET_SPENT_WAIT_MS_MAX = 10_000
+# A connection that broke the protocol gets the answers that are due, for so long.
+GOODBYE_WAIT_MS_MAX = 10_000
 # Unfinished requests and unsent answers of the whole node.
 NODE_REQUEST_BYTES_MAX = 512 * MIB
 CONNECTIONS_MAX = 20_000
@@ -33,6 +42,10 @@ RECORD_LABELS_MAX = 10_000
 
 FETCH_SIZE_MAX = 64 * MIB
 FETCH_SESSIONS_MAX = 1_000
+# Partitions of all sessions together; one takes about 300 bytes: 150 MB. Beyond it clients fetch without a session.
+FETCH_SESSION_PARTITIONS_MAX = 500_000
+# A long poll is answered after this time, whatever it asked for: clients give up on a request sooner.
+FETCH_WAIT_MS_MAX = 60_000
 PARTITIONS_PER_TOPIC_MAX = 10_000
 TOPIC_NAME_LENGTH_MAX = 249
 # A legacy Kafka string has an int16 length, in requests as in the records of `__consumer_offsets`.

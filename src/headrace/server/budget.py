@@ -19,6 +19,7 @@ class Budget:
         self.bytes_max = bytes_max
         self.held_bytes = 0  # Invariant: the sum of what the connections hold.
         self._waiting: dict[Holder, None] = {}  # paused holders, the one that waits longest first
+        self._waking = False
 
     def change(self, delta: int) -> None:
         self.held_bytes += delta
@@ -46,11 +47,17 @@ class Budget:
             self._wake()
 
     def _wake(self) -> None:
-        if not self._waiting:
+        """Let those go on that may. Who is resumed may leave the line or call for this again, so it is a loop and no recursion."""
+        if self._waking:
             return
-        if self.spent:
-            next(iter(self._waiting)).resume()
-            return
-        waiting, self._waiting = self._waiting, {}
-        for holder in waiting:
-            holder.resume()
+        self._waking = True
+        try:
+            while self._waiting:
+                first = next(iter(self._waiting))
+                if not self.spent:
+                    del self._waiting[first]
+                first.resume()
+                if self.spent and first in self._waiting:
+                    return
+        finally:
+            self._waking = False

@@ -3,8 +3,12 @@
 One scratch buffer serves all connections of the node: the loop asks for it, receives into it and hands it over in
 one turn, and what must outlive the turn is copied by whoever keeps it.
 
-Reading pauses while: a request that must be finished first is under way (`held`), too many requests are
-unanswered, answers are not taken by the peer, or the node's byte budget is spent.
+Requests that cannot be served at once wait in the connection's backlog: behind one that must be finished first
+(`held`), behind answers that the peer does not take, or because this connection has had its share of the turn (a
+receive may bring 18,000 tiny requests, each with an answer of megabytes).
+
+Reading pauses while: requests wait in the backlog, too many or too large ones are unanswered, answers are not taken by
+the peer, or the node's byte budget is spent.
 """
 
 from __future__ import annotations
@@ -16,7 +20,15 @@ from typing import Any, cast
 
 from headrace.base.errors import ProtocolError
 from headrace.base.files import Body
-from headrace.base.limits import CONNECTION_ANSWER_BYTES_MAX, KIB
+from headrace.base.limits import (
+    BUDGET_SPENT_WAIT_MS_MAX,
+    CONNECTION_ANSWER_BYTES_MAX,
+    CONNECTION_REQUEST_BYTES_MAX,
+    CONNECTION_SHARE_BYTES,
+    FRAME_SIZE_MAX,
+    GOODBYE_WAIT_MS_MAX,
+    KIB,
+)
 from headrace.base.world import World
 from headrace.broker.waiting import Later
 from headrace.protocols.kafka.connection import Connection, FrameBuffers, Request
@@ -26,6 +38,8 @@ from headrace.server.budget import Budget
 from headrace.server.outlet import Outlet
 
 SCRATCH_SIZE = 256 * KIB
+# What one connection is served in one turn of the loop; then others get theirs.
+_TURN_MS = 5.0
 
 
 class KafkaEdge:
@@ -42,6 +56,7 @@ class KafkaEdge:
         connections_max: int,
         idle_ms_max: int,
         frame_wait_ms_max: int,
+        frame_size_max: int = FRAME_SIZE_MAX,
     ) -> None:
         self.world = world
         self.dispatcher = dispatcher
@@ -51,6 +66,7 @@ class KafkaEdge:
         self.connections_max = connections_max
         self.idle_ms_max = idle_ms_max
         self.frame_wait_ms_max = frame_wait_ms_max
+        self.frame_size_max = frame_size_max
         self.scratch = memoryview(bytearray(SCRATCH_SIZE))
         self.buffers = FrameBuffers()
         self.sockets: dict[KafkaSocket, None] = {}
@@ -84,16 +100,15 @@ class KafkaEdge:
         return sum(socket.busy for socket in self.sockets)
 
     def sweep(self) -> None:
-        """Close those that are idle, or stuck in the middle of a frame. Called every few seconds."""
+        """Close those that are idle, or stuck in the middle of something. Called every few seconds.
+
+        While the budget is spent, those who hold it by doing nothing have less time.
+        """
         now = self.world.monotonic_ms()
         for socket in list(self.sockets):
-            quiet = now - socket.heard_ms
-            if socket.connection.in_frame and now - socket.frame_ms > self.frame_wait_ms_max:
-                socket.drop(f"a frame was not whole after {self.frame_wait_ms_max} ms")
-            elif quiet > self.idle_ms_max and not socket.connection.unanswered:
-                socket.drop(f"idle for {quiet:.0f} ms")
-            elif quiet > self.idle_ms_max and socket.outlet is not None and socket.outlet.queued_bytes:
-                socket.drop(f"answers were not read for {quiet:.0f} ms")
+            why = socket.overdue(now)
+            if why is not None:
+                socket.drop(why)
 
 
 class KafkaSocket(asyncio.BufferedProtocol):
@@ -101,11 +116,15 @@ class KafkaSocket(asyncio.BufferedProtocol):
 
     __slots__ = (
         "_backlog",
+        "_backlog_due",
+        "_closing_ms",
         "_counted",
         "_edge",
         "_flush_due",
         "_held",
         "_paused",
+        "_paused_by_us",
+        "_refused",
         "_transport",
         "connection",
         "frame_ms",
@@ -116,15 +135,19 @@ class KafkaSocket(asyncio.BufferedProtocol):
 
     def __init__(self, edge: KafkaEdge) -> None:
         self._edge = edge
-        self.connection = Connection(edge.buffers)
+        self.connection = Connection(edge.buffers, frame_size_max=edge.frame_size_max)
         self.peer = Peer()
         self.outlet: Outlet | None = None
         self._transport: asyncio.Transport | None = None
-        self._backlog: deque[Request] = deque()  # requests behind one that must be finished first
-        self._held = False
+        self._backlog: deque[Request] = deque()  # requests that wait to be served
+        self._backlog_due = False
+        self._held = False  # a request is under way that must be finished before the next one is served
         self._paused = False
+        self._paused_by_us = False  # for another reason than the node's budget: the frame's clock stands still
         self._flush_due = False
         self._counted = 0  # what this connection has reported to the budget
+        self._closing_ms = -1.0
+        self._refused = False  # a request broke the protocol: nothing behind it is served
         self.heard_ms = 0.0
         self.frame_ms = 0.0
 
@@ -134,7 +157,13 @@ class KafkaSocket(asyncio.BufferedProtocol):
         self._transport = cast(asyncio.Transport, transport)  # uvloop's do not say that they are one
         edge = self._edge
         self.heard_ms = self.frame_ms = edge.world.monotonic_ms()
-        self.outlet = edge.make_outlet(self._transport, self)
+        try:
+            self.outlet = edge.make_outlet(self._transport, self)
+        except OSError as error:  # the peer has gone already, or there are no descriptors left
+            edge.log("connection refused", why=str(error))
+            self._transport = None
+            transport.abort()  # type: ignore[attr-defined]
+            return
         here, there = transport.get_extra_info("sockname"), transport.get_extra_info("peername")
         self.peer.local_host, self.peer.local_port = (here[0], here[1]) if here else ("", 0)
         self.peer.remote_host = there[0] if there else ""
@@ -149,21 +178,32 @@ class KafkaSocket(asyncio.BufferedProtocol):
     def buffer_updated(self, count: int) -> None:
         edge = self._edge
         connection = self.connection
+        if self.outlet is None or connection.closing is not None:
+            return  # what was under way when we stopped to listen
         now = self.heard_ms = edge.world.monotonic_ms()
         was_in_frame = connection.in_frame
-        if connection.held_bytes:
+        if connection.receiving:
             requests = connection.filled(count)
         else:
             requests = connection.receive(edge.scratch[:count])
         if requests or not was_in_frame:
             self.frame_ms = now
-        for request in requests:
+        several = len(requests) > 1
+        for index, request in enumerate(requests):
             request.began_ms = now
-            if self._held or self._backlog:
+            if self._backlog or not self._may_serve():
                 request.keep()
                 self._backlog.append(request)
-            else:
-                self._serve(request)
+                continue
+            self._serve(request)
+            if self._refused:
+                break
+            if several and edge.world.monotonic_ms() - now > _TURN_MS:
+                for later in requests[index + 1 :]:
+                    later.began_ms = now
+                    later.keep()
+                    self._backlog.append(later)
+                break
         self._flush()
 
     def eof_received(self) -> bool:
@@ -174,42 +214,59 @@ class KafkaSocket(asyncio.BufferedProtocol):
 
     # serving
 
+    def _may_serve(self) -> bool:
+        """Whether the next request may be served: nothing is under way before it, and the peer takes its answers."""
+        outlet = self.outlet
+        if outlet is None or self._held:
+            return False
+        return outlet.queued_bytes + self.connection.answer_bytes <= CONNECTION_ANSWER_BYTES_MAX
+
     def _serve(self, request: Request) -> None:
         answer = self._edge.dispatcher.serve(request, self.peer)
+        # Whoever needs the request's bytes for longer has copied them.
+        self.connection.served(request)
         if isinstance(answer, list):
-            self._answer(request, answer)
+            self.connection.respond(request, answer)
         elif isinstance(answer, Later):
             answer.then(lambda value: self._answer_later(request, value))
         elif isinstance(answer, ProtocolError):
-            self.connection.closing = str(answer)
+            self._refuse(request, answer)
         else:
             self._held = True
             self._edge.spawn(self._finish(request, answer))
 
+    def _refuse(self, request: Request, why: ProtocolError) -> None:
+        self.connection.refuse(request, str(why))
+        self._backlog.clear()
+        self._refused = True
+
     async def _finish(self, request: Request, work: Coroutine[Any, Any, Answer]) -> None:
         answer = await work
-        while not isinstance(answer, list):
-            if isinstance(answer, ProtocolError):
-                self.connection.closing = str(answer)
-                self._flush()
-                return
-            if isinstance(answer, Later):  # its effect is made: what comes behind may go on
-                answer.then(lambda value: self._answer_later(request, value))
-                break
-            answer = await answer
-        else:
-            self._answer(request, answer)
         self._held = False
-        while self._backlog and not self._held and self.connection.closing is None:
-            self._serve(self._backlog.popleft())
+        if isinstance(answer, list):
+            self.connection.respond(request, answer)
+        elif isinstance(answer, Later):  # its effect is made: what comes behind may go on
+            answer.then(lambda value: self._answer_later(request, value))
+        else:
+            assert isinstance(answer, ProtocolError)
+            self._refuse(request, answer)
+        self._serve_backlog()
+
+    def _serve_backlog(self) -> None:
+        """What waits, as much as fits into one turn."""
+        self._backlog_due = False
+        backlog, world = self._backlog, self._edge.world
+        began = world.monotonic_ms()
+        while backlog and self._may_serve():
+            self._serve(backlog.popleft())
+            if world.monotonic_ms() - began > _TURN_MS:
+                break
         self._flush()
 
-    def _answer(self, request: Request, buffers: list[Body]) -> None:
-        self.connection.served(request)
-        self.connection.respond(request, buffers)
-
     def _answer_later(self, request: Request, buffers: list[Body]) -> None:
-        self._answer(request, buffers)
+        if self.outlet is None:
+            return
+        self.connection.respond(request, buffers)
         if not self._flush_due:
             self._flush_due = True
             asyncio.get_running_loop().call_soon(self._flush)
@@ -227,8 +284,8 @@ class KafkaSocket(asyncio.BufferedProtocol):
                 return
         if self.connection.closing is not None:
             self._goodbye()
-            return
-        self._regulate()
+        else:
+            self._regulate()
 
     def moved(self) -> None:
         """The peer took bytes."""
@@ -245,46 +302,77 @@ class KafkaSocket(asyncio.BufferedProtocol):
     @property
     def busy(self) -> bool:
         """Answers are due that a drain should wait for. Long polls are not: nobody loses anything by them."""
-        return bool(self.outlet is not None and self.outlet.queued_bytes)
+        return self.outlet is not None and (self._flush_due or bool(self.outlet.queued_bytes))
 
     def _regulate(self) -> None:
         connection, outlet, transport = self.connection, self.outlet, self._transport
         if outlet is None or transport is None:
             return
         budget = self._edge.budget
-        held = connection.held_bytes + outlet.queued_bytes
-        for request in self._backlog:
-            held += len(request.frame)
+        frame_bytes = connection.frame_bytes
+        owed = connection.request_bytes + connection.answer_bytes + outlet.memory_bytes
+        held = frame_bytes + owed
         if held != self._counted:
             delta, self._counted = held - self._counted, held
             budget.change(delta)
-        if not connection.held_bytes:
-            budget.forget(self)
-        pause = (
+        by_us = (
             self._held
+            or bool(self._backlog)
             or self._edge.draining
             or connection.full
-            or outlet.queued_bytes > CONNECTION_ANSWER_BYTES_MAX
-            or (connection.in_frame and budget.spent and budget.wait(self))
+            or connection.closing is not None
+            or outlet.queued_bytes + connection.answer_bytes > CONNECTION_ANSWER_BYTES_MAX
+            or connection.request_bytes > CONNECTION_REQUEST_BYTES_MAX
         )
+        if by_us or not frame_bytes:
+            budget.forget(self)
+            # Who is owed much answers gets them before anything more is read from it; this needs no place in the line.
+            pause = by_us or (owed > CONNECTION_SHARE_BYTES and budget.spent)
+        else:
+            pause = budget.wait(self)
+        if self._paused_by_us and not by_us:
+            self.frame_ms = self._edge.world.monotonic_ms()
+        self._paused_by_us = by_us
         if pause != self._paused:
             self._paused = pause
             if pause:
                 transport.pause_reading()
             else:
                 transport.resume_reading()
+        if self._backlog and not self._backlog_due and self._may_serve():
+            self._backlog_due = True
+            asyncio.get_running_loop().call_soon(self._serve_backlog)
 
     # ending
 
+    def overdue(self, now: float) -> str | None:
+        """Why this connection has had time enough."""
+        connection, outlet, edge = self.connection, self.outlet, self._edge
+        quiet = now - self.heard_ms
+        spent = edge.budget.spent
+        unsent = outlet is not None and outlet.queued_bytes > 0
+        if connection.closing is not None:
+            return connection.closing if now - self._closing_ms > GOODBYE_WAIT_MS_MAX else None
+        frame_wait = min(edge.frame_wait_ms_max, BUDGET_SPENT_WAIT_MS_MAX) if spent else edge.frame_wait_ms_max
+        if connection.in_frame and not self._paused_by_us and now - self.frame_ms > frame_wait:
+            return f"a frame was not whole after {frame_wait} ms"
+        if spent and unsent and quiet > BUDGET_SPENT_WAIT_MS_MAX:
+            return f"answers were not read for {quiet:.0f} ms, and the node's memory for requests is spent"
+        if quiet > edge.idle_ms_max and unsent:
+            return f"answers were not read for {quiet:.0f} ms"
+        if quiet > edge.idle_ms_max and not connection.unanswered:
+            return f"idle for {quiet:.0f} ms"
+        return None
+
     def _goodbye(self) -> None:
         """Close once the answers that are due have left."""
-        assert self.outlet is not None
-        if self.connection.unanswered and not self.connection.closing:
-            return
-        if not self._paused and self._transport is not None:
-            self._paused = True
-            self._transport.pause_reading()
-        if not self.outlet.queued_bytes:
+        outlet = self.outlet
+        assert outlet is not None
+        if self._closing_ms < 0:
+            self._closing_ms = self._edge.world.monotonic_ms()
+        if self.connection.unanswered or outlet.queued_bytes:
+            self._regulate()
+        else:
             self.drop(self.connection.closing or "done")
 
     def drop(self, why: str) -> None:
@@ -314,8 +402,6 @@ class KafkaSocket(asyncio.BufferedProtocol):
             self.outlet.close()
             self.outlet = None
         self.connection.lost()
-        for request in self._backlog:
-            self.connection.served(request)
         self._backlog.clear()
         counted, self._counted = self._counted, 0
         edge.budget.change(-counted)

@@ -164,6 +164,7 @@ class Node:
             connections_max=settings.connections_max,
             idle_ms_max=settings.connection_idle,
             frame_wait_ms_max=FRAME_WAIT_MS_MAX,
+            frame_size_max=settings.request_size_max,
         )
         self.tasks.spawn(self._sweep(self.edge))
 

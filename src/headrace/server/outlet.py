@@ -3,7 +3,7 @@
 `SocketOutlet` writes to the socket itself: a batch of answers is one `sendmsg`, a slice of a file is `sendfile`, and
 when the socket is full we wait for it to drain. (An event loop's transport would copy what the socket does not take,
 and uvloop has no `sendfile`.) The loop watches a duplicate of the descriptor, because the original belongs to the
-transport. `TransportOutlet` writes through a transport: for TLS, and for the simulator's connections.
+transport.
 
 Before a slice goes out, its next piece is looked for in the page cache; what is not there is read in a thread
 first, so that a cold consumer never holds the loop.
@@ -35,6 +35,8 @@ _TURN = 4 * 1024 * KIB
 class Outlet(Protocol):
     queued_bytes: int
     """Bytes handed in and not yet taken by the socket."""
+    memory_bytes: int
+    """Of them, those that lie in memory: all but slices of files."""
 
     def send(self, buffers: Sequence[Body]) -> None: ...
 
@@ -46,7 +48,19 @@ class Outlet(Protocol):
 class SocketOutlet:
     """Straight to a plain socket."""
 
-    __slots__ = ("_busy", "_fd", "_loop", "_lost", "_moved", "_queue", "_socket", "_watching", "_world", "queued_bytes")
+    __slots__ = (
+        "_busy",
+        "_fd",
+        "_loop",
+        "_lost",
+        "_moved",
+        "_queue",
+        "_socket",
+        "_watching",
+        "_world",
+        "memory_bytes",
+        "queued_bytes",
+    )
 
     def __init__(
         self,
@@ -67,15 +81,19 @@ class SocketOutlet:
         self._busy = False  # a thread is reading ahead for us
         self._watching = False
         self.queued_bytes = 0
+        self.memory_bytes = 0
 
     def send(self, buffers: Sequence[Body]) -> None:
         size = 0
         for buffer in buffers:
+            length = len(buffer)
+            size += length
             if isinstance(buffer, FileSlices):
                 self._queue.extend(buffer.slices)
-            else:
-                self._queue.append(buffer)
-            size += len(buffer)
+                continue
+            self._queue.append(buffer)
+            if not isinstance(buffer, FileSlice):
+                self.memory_bytes += length
         self.queued_bytes += size
         if not self._busy and not self._watching:
             self._pump()
@@ -89,9 +107,13 @@ class SocketOutlet:
                     self._watch()
                     return
                 first = queue[0]
-                sent = self._send_slice(first) if isinstance(first, FileSlice) else self._send_memory()
-                if sent < 0:
-                    return
+                if isinstance(first, FileSlice):
+                    sent = self._send_slice(first)
+                    if sent < 0:
+                        return
+                else:
+                    sent = self._send_memory()
+                    self.memory_bytes -= sent
                 self.queued_bytes -= sent
                 turn -= sent
         except BlockingIOError:
@@ -200,28 +222,4 @@ class SocketOutlet:
         self._fd = -1
         self._socket.close()
         self._queue.clear()
-        self.queued_bytes = 0
-
-
-class TransportOutlet:
-    """Through a transport that does the buffering: TLS, and simulated connections."""
-
-    __slots__ = ("_transport", "queued_bytes")
-
-    def __init__(self, transport: asyncio.Transport) -> None:
-        self._transport = transport
-        self.queued_bytes = 0
-
-    def send(self, buffers: Sequence[Body]) -> None:
-        for buffer in buffers:
-            if isinstance(buffer, FileSlices):
-                for part in buffer.slices:
-                    self._transport.write(part.read())
-            elif isinstance(buffer, FileSlice):
-                self._transport.write(buffer.read())
-            else:
-                self._transport.write(bytes(buffer))
-        self.queued_bytes = self._transport.get_write_buffer_size()
-
-    def close(self) -> None:
-        self.queued_bytes = 0
+        self.queued_bytes = self.memory_bytes = 0

@@ -8,12 +8,16 @@ A frame is four bytes of length and that many bytes. Three laws shape this room:
   on the rest of it is received in place. So an idle connection owns no buffer.
 - **Answers leave in the order of the requests.** Each request has a slot; `take_buffers` hands out the answers from
   the front of the queue as far as they are there. Several requests may wait (for a flush, for data) at once.
-- **What is claimed is not believed.** A frame's buffer starts small and doubles as bytes really arrive, so a length
-  of 100 MiB without a body costs its sender nothing and us no more than 128 KiB.
+- **What is claimed is not believed.** A large frame's buffer starts small and doubles as bytes really arrive, so a
+  length of 100 MiB without a body costs its sender nothing and us no more than 128 KiB. A buffer of the usual size
+  is taken at once; its pages are not there before bytes are written to them, and only these are counted.
+
+What a connection costs is counted in three sums: the arriving frame, requests that are not answered, and answers that
+wait behind an earlier one. The edge reports them to the node's budget and stops reading when they are too large.
 
 A frame buffer goes back to the node's spare buffers when its request has been served. A view on it that somebody
-still holds makes it unfit (a bytearray with exports cannot be resized, and that is how we ask): then it is left to
-the garbage collector.
+still holds makes it unfit (a bytearray with exports cannot be resized, and that is how we ask). The event loop itself
+holds one until the turn ends, so such a buffer is asked again when the next one is wanted.
 """
 
 from __future__ import annotations
@@ -23,28 +27,37 @@ from collections.abc import Sequence
 from struct import Struct
 
 from headrace.base.errors import ProtocolError
-from headrace.base.files import Body
+from headrace.base.files import Body, FileSlice, FileSlices
 from headrace.base.limits import CONNECTION_REQUESTS_MAX, FRAME_SIZE_MAX, KIB, MIB
 from headrace.protocols.kafka.codec import RequestHeader, decode_header
 
 _length = Struct(">i").unpack_from
 _CLAIM_BELIEVED = 2 * MIB  # frames up to this size get their whole buffer at once: the usual largest batch is 1 MiB
 _CLAIM_FIRST = 128 * KIB
+_BUFFER_KEPT_MAX = 4 * MIB
 _FRAME_SIZE_MIN = 8  # api key, version, correlation id
+_PRODUCE = 0
+# A request that waits lives on as objects, which take about this many times their bytes on the wire (an int16 is an
+# int of 28 bytes, a partition an object of 100). Of a Produce only the rows of its answer are left.
+_OBJECTS_FACTOR = 16
+_DOUBTFUL_MAX = 8
 
 
 class FrameBuffers:
     """Spare buffers for frames that come in pieces. Making a fresh one of 1 MiB costs more than receiving into it."""
 
-    __slots__ = ("_spare", "_spare_bytes", "spare_bytes_max")
+    __slots__ = ("_doubtful", "_spare", "_spare_bytes", "spare_bytes_max")
 
     def __init__(self, spare_bytes_max: int = 16 * MIB) -> None:
         self._spare: dict[int, list[bytearray]] = {}
         self._spare_bytes = 0
+        self._doubtful: deque[bytearray] = deque()  # somebody looked at them when they were given back
         self.spare_bytes_max = spare_bytes_max
 
     def take(self, size: int) -> bytearray:
         size = 1 << max(12, (size - 1).bit_length())
+        for _ in range(len(self._doubtful)):
+            self._keep(self._doubtful.popleft())
         spare = self._spare.get(size)
         if spare:
             self._spare_bytes -= size
@@ -52,22 +65,28 @@ class FrameBuffers:
         return bytearray(size)
 
     def give(self, buffer: bytearray) -> None:
+        if not self._keep(buffer) and len(self._doubtful) < _DOUBTFUL_MAX:
+            self._doubtful.append(buffer)
+
+    def _keep(self, buffer: bytearray) -> bool:
+        """False when somebody still looks at it."""
         size = len(buffer)
-        if size & (size - 1) or self._spare_bytes + size > self.spare_bytes_max:
-            return
+        if size & (size - 1) or size > _BUFFER_KEPT_MAX or self._spare_bytes + size > self.spare_bytes_max:
+            return True
         try:
             buffer.append(0)
-        except BufferError:  # somebody still looks at it
-            return
+        except BufferError:
+            return False
         buffer.pop()
         self._spare.setdefault(size, []).append(buffer)
         self._spare_bytes += size
+        return True
 
 
 class Request:
     """One request: its header, its bytes, and the slot its answer goes to."""
 
-    __slots__ = ("answer", "at", "began_ms", "buffer", "frame", "header", "shared")
+    __slots__ = ("answer", "answer_bytes", "at", "began_ms", "buffer", "frame", "header", "shared", "weight")
 
     def __init__(self, header: RequestHeader, frame: memoryview, at: int, buffer: bytearray | None) -> None:
         self.header = header
@@ -76,6 +95,8 @@ class Request:
         self.buffer = buffer  # the frame's own buffer; None when the bytes lie in the shared scratch buffer
         self.shared = buffer is None
         self.answer: Sequence[Body] | None = None
+        self.answer_bytes = 0  # memory of the answer, as long as it waits for earlier ones
+        self.weight = len(frame) if header.api_key == _PRODUCE else len(frame) * _OBJECTS_FACTOR
         self.began_ms = 0.0
 
     def keep(self) -> None:
@@ -88,7 +109,18 @@ class Request:
 class Connection:
     """The framing of one connection and the order of its answers."""
 
-    __slots__ = ("_buffer", "_buffers", "_filled", "_head", "_slots", "closing", "frame_size_max", "held_bytes", "requests_max")
+    __slots__ = (
+        "_buffer",
+        "_buffers",
+        "_filled",
+        "_head",
+        "_slots",
+        "answer_bytes",
+        "closing",
+        "frame_size_max",
+        "request_bytes",
+        "requests_max",
+    )
 
     def __init__(
         self, buffers: FrameBuffers, *, frame_size_max: int = FRAME_SIZE_MAX, requests_max: int = CONNECTION_REQUESTS_MAX
@@ -99,7 +131,8 @@ class Connection:
         self._filled = 0
         self._slots: deque[Request] = deque()
         self.closing: str | None = None  # why this connection ends; nothing more is read
-        self.held_bytes = 0  # memory held by the arriving frame
+        self.request_bytes = 0  # weight of the requests that are not answered
+        self.answer_bytes = 0  # memory of answers that wait for earlier ones
         self.frame_size_max = frame_size_max
         self.requests_max = requests_max
 
@@ -177,17 +210,14 @@ class Connection:
         buffer[4 : 4 + len(part)] = part
         self._buffer = buffer
         self._filled = 4 + len(part)
-        self.held_bytes = len(buffer)
 
     def _grow(self, size: int) -> None:
         assert self._buffer is not None
         self._buffer.extend(bytes(min(len(self._buffer), size - len(self._buffer))))
-        self.held_bytes = len(self._buffer)
 
     def _drop_buffer(self) -> None:
         self._buffer = None
         self._filled = 0
-        self.held_bytes = 0
 
     def _cut(self, frame: memoryview, buffer: bytearray | None, requests: list[Request]) -> bool:
         try:
@@ -197,6 +227,7 @@ class Connection:
             return False
         request = Request(header, frame, at, buffer)
         self._slots.append(request)
+        self.request_bytes += request.weight
         requests.append(request)
         return True
 
@@ -204,6 +235,18 @@ class Connection:
     def in_frame(self) -> bool:
         """A frame has begun and is not whole."""
         return self._buffer is not None or bool(self._head)
+
+    @property
+    def receiving(self) -> bool:
+        """The next bytes are to be received into `room()`."""
+        return self._buffer is not None
+
+    @property
+    def frame_bytes(self) -> int:
+        """Memory of the arriving frame: what was written to."""
+        if self._buffer is None:
+            return 0
+        return self._filled if len(self._buffer) <= 2 * _CLAIM_BELIEVED else len(self._buffer)
 
     # answers out
 
@@ -220,6 +263,24 @@ class Connection:
         """The answer to a request; no buffers for a request that gets none (acks 0)."""
         assert request.answer is None
         request.answer = buffers
+        self.request_bytes -= request.weight
+        if self._slots and self._slots[0] is not request:
+            request.answer_bytes = memory_size(buffers)
+            self.answer_bytes += request.answer_bytes
+
+    def refuse(self, request: Request, why: str) -> None:
+        """The request breaks the protocol: it and all behind it get no answer, and the connection ends."""
+        self.closing = why
+        slots = self._slots
+        while slots:
+            last = slots.pop()
+            if last.answer is None:
+                self.request_bytes -= last.weight
+            else:
+                self.answer_bytes -= last.answer_bytes
+            self.served(last)
+            if last is request:
+                return
 
     def served(self, request: Request) -> None:
         """Nobody looks at the request's bytes any more."""
@@ -234,7 +295,9 @@ class Connection:
         slots = self._slots
         out: list[Body] = []
         while slots and slots[0].answer is not None:
-            out.extend(slots.popleft().answer)  # type: ignore[arg-type]
+            request = slots.popleft()
+            self.answer_bytes -= request.answer_bytes
+            out.extend(request.answer)  # type: ignore[arg-type]
         return out
 
     def lost(self) -> None:
@@ -243,3 +306,8 @@ class Connection:
             self._buffers.give(self._buffer)
         self._drop_buffer()
         self._head = b""
+
+
+def memory_size(buffers: Sequence[Body]) -> int:
+    """What of an answer lies in memory: slices of files do not."""
+    return sum(0 if isinstance(buffer, (FileSlice, FileSlices)) else len(buffer) for buffer in buffers)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from headrace.base.errors import Code, Refused
 from headrace.base.ids import NO_TOPIC_ID
-from headrace.base.limits import FETCH_SIZE_MAX
+from headrace.base.limits import FETCH_SESSION_PARTITIONS_MAX, FETCH_WAIT_MS_MAX
 from headrace.broker.broker import Broker
 from headrace.broker.fetch import Want, fetch
 from headrace.broker.partition import Partition
@@ -25,9 +25,9 @@ from headrace.protocols.kafka.handlers.fetch_sessions import (
     FINAL_EPOCH,
     INITIAL_EPOCH,
     FetchSession,
+    PartitionKey,
     Tracked,
     key_of,
-    track,
 )
 from headrace.protocols.kafka.messages.fetch import (
     EpochEndOffset,
@@ -56,14 +56,15 @@ def handle(broker: Broker, request: FetchRequest, context: Context) -> FetchResp
         rows = list(session.partitions.values())
     incremental = session is not None and request.session_epoch not in (INITIAL_EPOCH, FINAL_EPOCH)
     wants = [_want(broker, row) for row in rows]
-    size_max = min(request.max_bytes, FETCH_SIZE_MAX) if request.max_bytes > 0 else FETCH_SIZE_MAX
+    most = broker.settings.fetch_size_max
+    size_max = min(request.max_bytes, most) if request.max_bytes > 0 else most
     later = fetch(
         broker.world,
         broker.tasks,
         wants,
         size_min=request.min_bytes,
         size_max=size_max,
-        wait_ms=request.max_wait_ms if wants else 0,
+        wait_ms=min(request.max_wait_ms, FETCH_WAIT_MS_MAX) if wants else 0,
     )
     if later is None:
         return _answer(broker, request, context, session, rows, wants, incremental)
@@ -83,23 +84,26 @@ def _session(broker: Broker, request: FetchRequest, context: Context) -> FetchSe
     if request.session_epoch == INITIAL_EPOCH:
         if request.session_id:
             sessions.close(request.session_id)
-        session = sessions.open(by_id, now_ms)
+        named = _named(request)
+        session = sessions.open(by_id, now_ms, len(named))
         if session is not None:
-            track(session, _named(request))
+            sessions.track(session, named)
         return session
     found = sessions.go_on(request.session_id, request.session_epoch, by_id, now_ms)
     if isinstance(found, Refused):
         return found
-    for topic in request.forgotten_topics_data:
-        for index in topic.partitions:
-            found.partitions.pop(key_of(topic.topic, topic.topic_id, index), None)
-    track(found, _named(request))
+    sessions.forget(found, (key_of(t.topic, t.topic_id, index) for t in request.forgotten_topics_data for index in t.partitions))
+    named = _named(request)
+    if sessions.tracked + len(named) > FETCH_SESSION_PARTITIONS_MAX:
+        sessions.close(found.id)
+        return Refused(Code.FETCH_SESSION_UNKNOWN, f"fetch sessions keep {FETCH_SESSION_PARTITIONS_MAX} partitions and no more")
+    sessions.track(found, named)
     return found
 
 
 def _named(request: FetchRequest) -> list[Tracked]:
-    """The partitions that the request itself names."""
-    rows = []
+    """The partitions that the request itself names; the last word counts where one is named twice."""
+    rows: dict[PartitionKey, Tracked] = {}
     for topic in request.topics:
         for part in topic.partitions:
             row = Tracked(topic.topic, topic.topic_id, part.partition)
@@ -107,8 +111,8 @@ def _named(request: FetchRequest) -> list[Tracked]:
             row.size_max = part.partition_max_bytes
             row.current_leader_epoch = part.current_leader_epoch
             row.last_fetched_epoch = part.last_fetched_epoch
-            rows.append(row)
-    return rows
+            rows[key_of(topic.topic, topic.topic_id, part.partition)] = row
+    return list(rows.values())
 
 
 def _refuse_replica(request: FetchRequest) -> FetchResponse:

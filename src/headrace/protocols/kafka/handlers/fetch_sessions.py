@@ -10,11 +10,12 @@ least recently, if that is older than two minutes; else the client gets none and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from uuid import UUID
 
 from headrace.base.errors import Code, Refused
 from headrace.base.ids import NO_TOPIC_ID
+from headrace.base.limits import FETCH_SESSION_PARTITIONS_MAX
 
 INITIAL_EPOCH = 0
 FINAL_EPOCH = -1
@@ -91,17 +92,20 @@ class FetchSessions:
         self._sessions: dict[int, FetchSession] = {}  # the least recently used first
         self._sessions_max = sessions_max
         self._new_id = new_id
+        self.tracked = 0  # Invariant: the partitions of all sessions together.
 
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def open(self, by_id: bool, now_ms: float) -> FetchSession | None:
+    def open(self, by_id: bool, now_ms: float, partitions: int) -> FetchSession | None:
         """A new session, or None when the cache is full of younger ones."""
+        if self.tracked + partitions > FETCH_SESSION_PARTITIONS_MAX:
+            return None
         if len(self._sessions) >= self._sessions_max:
             oldest = next(iter(self._sessions.values()))
             if now_ms - oldest.used_ms < _EVICTION_MS:
                 return None
-            del self._sessions[oldest.id]
+            self.close(oldest.id)
         session_id = self._new_id()
         while session_id in self._sessions or session_id == 0:
             session_id = self._new_id()
@@ -126,7 +130,21 @@ class FetchSessions:
         return session
 
     def close(self, session_id: int) -> None:
-        self._sessions.pop(session_id, None)
+        gone = self._sessions.pop(session_id, None)
+        if gone is not None:
+            self.tracked -= len(gone.partitions)
+            gone.partitions = {}
+
+    def track(self, session: FetchSession, wanted: Sequence[Tracked]) -> None:
+        """Add what the request names, or take over its new offsets."""
+        before = len(session.partitions)
+        track(session, wanted)
+        self.tracked += len(session.partitions) - before
+
+    def forget(self, session: FetchSession, keys: Iterable[PartitionKey]) -> None:
+        for key in keys:
+            if session.partitions.pop(key, None) is not None:
+                self.tracked -= 1
 
 
 def key_of(topic: str, topic_id: UUID, index: int) -> PartitionKey:

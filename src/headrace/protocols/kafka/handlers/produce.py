@@ -155,7 +155,7 @@ class _Pending:
             self.rows += rows
             topics.append(TopicProduceResponse(topic.name, topic.topic_id, rows))
         self.response = ProduceResponse(topics)
-        self._open: list[tuple[PartitionProduceResponse, Partition, int]] = []
+        self._open: dict[int, tuple[PartitionProduceResponse, Partition, int]] = {}
         self._later: Later[ProduceResponse] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -167,7 +167,7 @@ class _Pending:
         row.log_append_time_ms = result.append_time_ms
         row.log_start_offset = partition.log.start_offset
         if result.last_offset >= partition.committed_end:
-            self._open.append((row, partition, result.last_offset + 1))
+            self._open[len(self._open)] = (row, partition, result.last_offset + 1)
 
     def wait(self, request: ProduceRequest) -> ProduceResponse | Later[ProduceResponse] | None:
         if not request.acks:
@@ -175,18 +175,18 @@ class _Pending:
         if not self._open:
             return self.response
         later = self._later = Later()
-        for row, partition, end in list(self._open):
-            partition.when_committed(end, lambda why, row=row: self._settled(row, why))  # type: ignore[misc]
+        for number, (_, partition, end) in list(self._open.items()):
+            partition.when_committed(end, lambda why, number=number: self._settled(number, why))  # type: ignore[misc]
         if not later.done:
             self._timer = asyncio.get_running_loop().call_later(max(request.timeout_ms, 1) / 1000, self._time_up)
         return later
 
-    def _settled(self, row: PartitionProduceResponse, why: Refused | None) -> None:
+    def _settled(self, number: int, why: Refused | None) -> None:
         if self._later is None or self._later.done:
             return
+        row, _, _ = self._open.pop(number)
         if why is not None:
             refuse(row, why)
-        self._open = [entry for entry in self._open if entry[0] is not row]
         if not self._open:
             if self._timer is not None:
                 self._timer.cancel()
@@ -196,7 +196,7 @@ class _Pending:
         assert self._later is not None
         if self._later.done:
             return
-        for row, _, _ in self._open:
+        for row, _, _ in self._open.values():
             refuse(row, _TIMED_OUT)
-        self._open = []
+        self._open = {}
         self._later.complete(self.response)
