@@ -227,13 +227,18 @@ class Segment:
         position = entry[1] if entry else 0
         if position >= self.size:
             raise IndexWrong(f"{self.offsets.path} names position {position} of {self.size} bytes")
-        for found in self._walk(position, may_block):
-            if entry is not None:
-                if found[2] != entry[0]:
-                    raise IndexWrong(f"{self.offsets.path} names offset {entry[0]} at position {position}, the log has {found[2]}")
-                entry = None
-            if found[2] >= offset:
-                return found
+        try:
+            for found in self._walk(position, may_block):
+                if entry is not None:
+                    if found[2] != entry[0]:
+                        raise IndexWrong(f"{self.offsets.path} names {entry} (offset, position), the log has {found}")
+                    entry = None
+                if found[2] >= offset:
+                    return found
+        except Damaged as damaged:
+            if entry is not None:  # the position is the index's word alone
+                raise IndexWrong(f"{self.offsets.path} names {entry} (offset, position): {damaged}") from None
+            raise
         raise Damaged(self.size, offset, "the segment ends before this offset")
 
     def _walk(self, position: int, may_block: bool) -> Iterator[tuple[int, int, int, int]]:

@@ -27,7 +27,8 @@ class Model:
     batches: list[Batch] = field(default_factory=list)  # from offset 0 on, also those that were deleted
     start: int = 0
     flushed: int = 0
-    # Unflushed tails that a failed flush took away: they may come back until a later flush has succeeded.
+    # Unflushed tails that a failed flush took away: they may come back until other
+    # batches were flushed at their offsets.
     ghosts: list[list[Batch]] = field(default_factory=list)
 
     @property
@@ -41,8 +42,9 @@ class Model:
         return [b for b in self.batches if b.last >= self.start]
 
     def flush(self, upto: int) -> None:
+        if upto > self.flushed:
+            self.ghosts.clear()
         self.flushed = upto
-        self.ghosts.clear()
 
     def cut_back(self) -> None:
         self.ghosts.append(self.batches[:])
@@ -56,8 +58,7 @@ class Model:
             kept = [b for b in history if b.last < end]
             if (kept[-1].last + 1 if kept else 0) == end and [b for b in kept if b.last >= start] == recovered:
                 self.batches = kept
-                self.flushed = end  # recovery synced it
-                self.ghosts.clear()
+                self.flush(end)  # recovery synced it
                 return
         raise AssertionError(f"{recovered} is no prefix of {self.batches} nor of {self.ghosts}")
 
