@@ -215,7 +215,11 @@ class Shelf:
         def open_log() -> Log:
             log = Log.open(self._files, folder, settings, now_ms=now_ms, progress=note)
             # The node may have been killed before the first flush: then whose folder this is lies in the page cache alone.
-            replace_file(self._files, f"{folder}/{_METADATA_FILE}", encode_metadata(topic.id))
+            path = f"{folder}/{_METADATA_FILE}"
+            try:
+                replace_file(self._files, path, encode_metadata(topic.id))
+            except OSError:  # a full disk must not keep the node from serving what it has
+                self._files.open(path).sync()
             self._files.sync_folder(folder)
             return log
 
