@@ -208,7 +208,8 @@ class Run:
             else:
                 self.machine.kill()
             await asyncio.sleep(chance.uniform(*faults.down_s))
-            while not self.machine.up:
+            # A disk that is full or failing may keep the node down until the run heals.
+            while not self.machine.up and self.loop.time() < until_s:
                 starting = self.loop.create_task(self.machine.start())
                 if chance.random() < 0.2:  # and again, while it recovers
                     await asyncio.sleep(0)
