@@ -291,7 +291,7 @@ def fetch(
                 continue
             under_way -= 1
             window.latencies.append(time.perf_counter_ns() - reader.sent_ns)
-            whole = (reader.size - overhead) // batch_bytes
+            whole = _records(reader.size - overhead) // batch_bytes
             assert whole > 0, f"an answer of {reader.size} bytes at offset {reader.offset} holds no whole batch"
             window.requests += 1
             window.bytes += whole * batch_bytes  # brokers differ in whether they send a cut batch at the end: not counted
@@ -312,7 +312,7 @@ def fetch(
 
 
 def _overhead(address: str, request: frames.FetchFrame) -> int:
-    """Bytes of an answer that are no records. The compact length of the records may be a byte shorter in other answers."""
+    """Bytes of an answer that are neither records nor their length, which takes more bytes the larger it is."""
     s = _connect(address)
     s.setblocking(True)
     s.sendall(request.at(0))
@@ -322,4 +322,15 @@ def _overhead(address: str, request: frames.FetchFrame) -> int:
         assert piece, "the broker closed the connection"
         answer += piece
     s.close()
-    return len(answer) - frames.fetched(answer)
+    records = frames.fetched(answer)
+    return len(answer) - records - _length_size(records)
+
+
+def _length_size(records: int) -> int:
+    """The compact length is a varint of one more, 7 bits to a byte."""
+    return max(1, ((records + 1).bit_length() + 6) // 7)
+
+
+def _records(rest: int) -> int:
+    """How many bytes of `rest` are records, when their compact length stands before them."""
+    return next(rest - size for size in range(1, 6) if _length_size(rest - size) == size)

@@ -4,9 +4,9 @@ The list is the table under "Differences that stay" in `docs/compatibility.md`:
 
     | API | field | scenario | Headrace | Kafka | why |
 
-`field` and `scenario` may hold `*`; `field` is the path below the API's name as it is printed here, settings and the like by key:
-`results.configs[retention.ms].value`. Headrace's and Kafka's values are for people, but `*` or empty is for a difference in many
-values; else they are compared. Each row must describe something that happens, and everything that happens needs a row.
+Every cell but the last may hold `*`, and `field` several fields with commas between them. A field is the path below the API's name,
+settings and the like by key: `results.configs[retention.ms].value`; an empty text is written `empty`. Each field of each row must
+describe something that happens, and everything that happens needs a row.
 """
 
 import importlib
@@ -81,7 +81,8 @@ def known(page: Path = PAGE) -> list[Known]:
         elif inside and line.startswith("|"):
             cells = [cell.strip().strip("`") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
             if len(cells) == 6 and cells[0] != "API" and not set(cells[0]) <= set("-: "):
-                found.append(Known(*cells, number))
+                api, fields, *rest = cells
+                found += [Known(api, one.strip("` "), *rest, number) for one in fields.split(",")]
     return found
 
 
@@ -133,8 +134,12 @@ def compare(ours: str, peer: str, only: str = "") -> tuple[list[Difference], int
                 break
             compared += 1
             for path, x, y in differences(a[i].answer, b[i].answer, ""):
-                _note(found, scenario, a[i].api, path.lstrip("."), str(x), str(y), f"v{a[i].version} {a[i].label}")
+                _note(found, scenario, a[i].api, path.lstrip("."), _shown(x), _shown(y), f"v{a[i].version} {a[i].label}")
     return sorted(found.values(), key=lambda d: (d.api, d.field, d.scenario)), compared
+
+
+def _shown(value: Any) -> str:
+    return "empty" if value == "" else str(value)
 
 
 def _label(steps: list[Step], i: int) -> str:

@@ -18,6 +18,7 @@ from headrace.protocols.kafka.messages import API, Message
 from headrace.protocols.kafka.messages import create_topics as ct
 from headrace.protocols.kafka.messages import find_coordinator as fc
 from headrace.protocols.kafka.messages import heartbeat as hb
+from headrace.protocols.kafka.messages import init_producer_id as ip
 from headrace.protocols.kafka.messages import list_offsets as lo
 from headrace.protocols.kafka.messages import metadata as md
 from headrace.protocols.kafka.messages import produce as pr
@@ -155,6 +156,21 @@ class Session:
         data = [pr.PartitionProduceData(partition, memoryview(records))]
         answer = self.quiet(pr.ProduceRequest(None, -1, 10_000, [pr.TopicProduceData(topic, partition_data=data)]), 9)
         assert answer.responses[0].partition_responses[0].error_code == 0, answer
+
+    def producer(self) -> int:
+        """A new producer id. A fresh broker may not have a block of ids at once."""
+        deadline = time.monotonic() + 20
+        while (answer := self.quiet(ip.InitProducerIdRequest(None, 1000), 4)).error_code:
+            assert time.monotonic() < deadline, answer
+            time.sleep(0.02)
+        return cast(int, answer.producer_id)
+
+    def at_rest(self, ask: Message) -> None:
+        """Wait until the broker answers the same twice in a row: what was changed shows everywhere then."""
+        last = None
+        while (answer := self.quiet(ask)) != last:
+            last = answer
+            time.sleep(0.03)
 
     def group(self, suffix: str = "g") -> str:
         """The name of a group whose coordinator is ready."""

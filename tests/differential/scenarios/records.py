@@ -115,7 +115,7 @@ def time_stamps(s: Session) -> None:
 @scenario(produce)
 def idempotent(s: Session) -> None:
     name = s.topic()
-    producer = s.quiet(InitProducerIdRequest(None, 1000), 4).producer_id
+    producer = s.producer()
 
     def seq(label: str, first: int, count: int, epoch: int = 0) -> None:
         put(s, label, name, batch(count, producer_id=producer, producer_epoch=epoch, base_sequence=first))
@@ -144,6 +144,7 @@ def unknown_producer(s: Session) -> None:
 
 @scenario(init_producer_id)
 def producer_ids(s: Session) -> None:
+    s.producer()
     first = s.ask(InitProducerIdRequest(None, 60_000), "new")
     s.ask(InitProducerIdRequest(None, 60_000), "another")
     s.ask(InitProducerIdRequest("", 60_000), "empty transactional id")
@@ -320,7 +321,7 @@ def epochs(s: Session) -> None:
 @scenario(describe_producers)
 def active_producers(s: Session) -> None:
     name = s.topic()
-    producer = s.quiet(InitProducerIdRequest(None, 1000), 4).producer_id
+    producer = s.producer()
     s.ask(DescribeProducersRequest([TopicRequest(name, [0])]), "none yet")
     s.produced(name, batch(3, producer_id=producer, producer_epoch=0, base_sequence=0))
     s.ask(DescribeProducersRequest([TopicRequest(name, [0])]), "one")

@@ -48,6 +48,7 @@ def set_anew(s: Session) -> None:
         configs = [AlterableConfig(key, value) for key, value in pairs]
         s.ask(AlterConfigsRequest([AlterConfigsResource(kind, topic, configs)], validate_only), label)
         if kind == TOPIC and topic == name:
+            s.at_rest(DescribeConfigsRequest([DescribeConfigsResource(TOPIC, name, None)]))
             describe(s, f"after: {label}", TOPIC, name, "retention.ms", "segment.bytes", "cleanup.policy")
 
     ask("validate only", ("segment.bytes", "1048576"), validate_only=True)
@@ -71,6 +72,7 @@ def changed(s: Session) -> None:
         configs = [inc.AlterableConfig(key, op, value) for key, op, value in ops]
         s.ask(inc.IncrementalAlterConfigsRequest([inc.AlterConfigsResource(kind, topic, configs)], validate_only), label)
         if kind == TOPIC and topic == name:
+            s.at_rest(DescribeConfigsRequest([DescribeConfigsResource(TOPIC, name, None)]))
             describe(s, f"after: {label}", TOPIC, name, "retention.ms", "segment.bytes", "cleanup.policy")
 
     set_, delete, append, subtract = range(4)
