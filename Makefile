@@ -6,7 +6,7 @@ SERVE_READY = $(VENV)/.serve-ready
 TEST_READY = $(VENV)/.test-ready
 ARGS ?=
 
-.PHONY: serve test check format suite ci-suite sim bench differential compile wheel clean compile
+.PHONY: serve test check format suite ci-suite sim bench differential compile wheel clean
 
 serve: $(SERVE_READY)
 	@exec $(BIN)/headrace serve $(ARGS)
@@ -56,10 +56,6 @@ sim: $(TEST_READY)
 # Headrace and Apache Kafka side by side: make bench ARGS=--quick
 bench: $(TEST_READY)
 	@$(BIN)/python -m bench $(ARGS)
-
-# The hot modules as machine code, beside their sources (needs a C compiler); tools/compile.py --clean takes it away.
-compile: $(TEST_READY)
-	$(BIN)/python tools/compile.py
 
 wheel: $(TEST_READY)
 	$(BIN)/python -m build --no-isolation --wheel

@@ -3,7 +3,7 @@
 v0; v1 key types, throttling; v3 flexible; v4 many keys at once (KIP-699); v5 transactions' errors; v6 share groups (KIP-932)
 
 On one node it is this one. The first question makes the internal topic `__consumer_offsets`. Coordinators of transactions and of
-share groups do not exist here: COORDINATOR_NOT_AVAILABLE would make clients ask for ever, so they hear INVALID_REQUEST.
+share groups do not exist here: COORDINATOR_NOT_AVAILABLE would make clients ask for ever, so they hear what is final to them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ def _answer(broker: Broker, request: FindCoordinatorRequest, context: Context, u
     if unavailable is not None:
         code, why = errors.COORDINATOR_NOT_AVAILABLE, unavailable
     elif request.key_type != GROUP:
-        code, why = errors.INVALID_REQUEST, _NO_SUCH_TYPE.get(request.key_type, f"key type {request.key_type} is not known")
+        transaction = request.key_type == TRANSACTION
+        code = errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED if transaction else errors.INVALID_REQUEST
+        why = _NO_SUCH_TYPE.get(request.key_type, f"key type {request.key_type} is not known")
     node_id = broker.node_id
     if code:
         node_id, host, port = -1, "", -1

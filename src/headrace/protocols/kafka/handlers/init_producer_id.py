@@ -21,7 +21,7 @@ def handle(
     broker: Broker, request: InitProducerIdRequest, context: Context
 ) -> InitProducerIdResponse | Coroutine[Any, Any, InitProducerIdResponse]:
     if request.transactional_id is not None:
-        code = errors.INVALID_REQUEST if not request.transactional_id else errors.NOT_COORDINATOR
+        code = errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED if request.transactional_id else errors.INVALID_REQUEST
         return InitProducerIdResponse(error_code=code, producer_epoch=-1)
     return _give(broker)
 
