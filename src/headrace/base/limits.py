@@ -30,6 +30,9 @@ CONNECTIONS_MAX = 20_000
 # Elements of all arrays of one message together. The codec also holds each array's length against the bytes that
 # are left. An element takes 60 to 200 bytes of memory once it is read, so this is up to 200 MB, twice a frame.
 ARRAY_LENGTH_MAX = 1_000_000
+# The same for a request: it is read in one turn of the loop, at 1.2 us an element. Twice PARTITIONS_PER_CLUSTER_MAX, so
+# that everything there is can be asked for at once: 40 MB, 0.25 s.
+REQUEST_ARRAY_LENGTH_MAX = 200_000
 # Depth of nested structures in any message: the deepest of Kafka's has 6.
 NESTING_MAX = 16
 TAGGED_FIELDS_MAX = 1_000

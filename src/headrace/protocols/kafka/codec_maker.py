@@ -11,7 +11,7 @@ runs of neighbours long:
 What comes out for Heartbeat 4 (decode, shortened):
 
     def decode(d, at, end, whole):
-        left = 1000000
+        left = 200000
         o1 = new(HeartbeatRequest)
         n2 = d[at]; at += 1
         if n2 > 127: n2, at = decode_long_string_size(d, at - 1)
@@ -36,7 +36,7 @@ from collections.abc import Callable
 from typing import Any
 
 from headrace.base.ids import NO_TOPIC_ID
-from headrace.base.limits import ARRAY_LENGTH_MAX, NESTING_MAX
+from headrace.base.limits import ARRAY_LENGTH_MAX, NESTING_MAX, REQUEST_ARRAY_LENGTH_MAX
 from headrace.protocols.kafka import primitives
 from headrace.protocols.kafka.fields import FIXED_FORMATS, FIXED_SIZES, Field, fields_of, item_size_min
 from headrace.protocols.kafka.messages.message import Message
@@ -97,7 +97,8 @@ class _Maker:
 
 class _DecodeMaker(_Maker):
     def function(self, struct_class: type[Message]) -> Decode:
-        self.line(f"left = {ARRAY_LENGTH_MAX}")
+        most = REQUEST_ARRAY_LENGTH_MAX if struct_class.__name__.endswith("Request") else ARRAY_LENGTH_MAX
+        self.line(f"left = {most}")
         result = self.struct(struct_class)
         self.line("if at != end and whole: raise_trailing(at, end)")
         self.line(f"return {result}")

@@ -8,9 +8,9 @@ A frame is four bytes of length and that many bytes. Three laws shape this room:
   on the rest of it is received in place. So an idle connection owns no buffer.
 - **Answers leave in the order of the requests.** Each request has a slot; `take_buffers` hands out the answers from
   the front of the queue as far as they are there. Several requests may wait (for a flush, for data) at once.
-- **What is claimed is not believed.** A large frame's buffer starts small and doubles as bytes really arrive, so a
-  length of 100 MiB without a body costs its sender nothing and us no more than 128 KiB. A buffer of the usual size
-  is taken at once; its pages are not there before bytes are written to them, and only these are counted.
+- **What is claimed is not believed.** A frame's buffer starts small and doubles as bytes really arrive, so a length
+  of 100 MiB without a body costs its sender nothing and us no more than 16 KiB. Only a spare buffer that is there
+  already is taken whole. (A new one would be: Python writes zeros to all of it.)
 
 What a connection costs is counted in three sums: the arriving frame, requests that are not answered, and answers that
 wait behind an earlier one. The edge reports them to the node's budget and stops reading when they are too large.
@@ -32,9 +32,8 @@ from headrace.base.limits import CONNECTION_REQUESTS_MAX, FRAME_SIZE_MAX, KIB, M
 from headrace.protocols.kafka.codec import RequestHeader, decode_header
 
 _length = Struct(">i").unpack_from
-_CLAIM_BELIEVED = 2 * MIB  # frames up to this size get their whole buffer at once: the usual largest batch is 1 MiB
-_CLAIM_FIRST = 128 * KIB
-_BUFFER_KEPT_MAX = 4 * MIB
+_BUFFER_KEPT_MAX = 2 * MIB  # larger ones are not kept as spares: the usual largest batch is 1 MiB
+_CLAIM_FIRST = 16 * KIB
 _FRAME_SIZE_MIN = 8  # api key, version, correlation id
 _PRODUCE = 0
 # A request that waits lives on as objects, which take about this many times their bytes on the wire (an int16 is an
@@ -54,15 +53,16 @@ class FrameBuffers:
         self._doubtful: deque[bytearray] = deque()  # somebody looked at them when they were given back
         self.spare_bytes_max = spare_bytes_max
 
-    def take(self, size: int) -> bytearray:
-        size = 1 << max(12, (size - 1).bit_length())
+    def take(self, size: int, least: int) -> bytearray:
+        """A spare buffer for the whole frame, or else a new one for `least` bytes of it."""
         for _ in range(len(self._doubtful)):
             self._keep(self._doubtful.popleft())
-        spare = self._spare.get(size)
+        whole = _round_up(size)
+        spare = self._spare.get(whole)
         if spare:
-            self._spare_bytes -= size
+            self._spare_bytes -= whole
             return spare.pop()
-        return bytearray(size)
+        return bytearray(_round_up(min(least, size)))
 
     def give(self, buffer: bytearray) -> None:
         if not self._keep(buffer) and len(self._doubtful) < _DOUBTFUL_MAX:
@@ -205,7 +205,7 @@ class Connection:
 
     def _begin(self, size: int, head: bytes | memoryview, part: memoryview) -> None:
         whole = size + 4
-        buffer = self._buffers.take(whole if whole <= _CLAIM_BELIEVED else max(_CLAIM_FIRST, len(part) + 4))
+        buffer = self._buffers.take(whole, max(_CLAIM_FIRST, len(part) + 4))
         buffer[:4] = head
         buffer[4 : 4 + len(part)] = part
         self._buffer = buffer
@@ -213,7 +213,9 @@ class Connection:
 
     def _grow(self, size: int) -> None:
         assert self._buffer is not None
-        self._buffer.extend(bytes(min(len(self._buffer), size - len(self._buffer))))
+        length = len(self._buffer)
+        more = length if 2 * length <= _BUFFER_KEPT_MAX else min(length, size - length)
+        self._buffer.extend(bytes(more))
 
     def _drop_buffer(self) -> None:
         self._buffer = None
@@ -243,10 +245,8 @@ class Connection:
 
     @property
     def frame_bytes(self) -> int:
-        """Memory of the arriving frame: what was written to."""
-        if self._buffer is None:
-            return 0
-        return self._filled if len(self._buffer) <= 2 * _CLAIM_BELIEVED else len(self._buffer)
+        """Memory of the arriving frame."""
+        return len(self._buffer) if self._buffer is not None else 0
 
     # answers out
 
@@ -306,6 +306,11 @@ class Connection:
             self._buffers.give(self._buffer)
         self._drop_buffer()
         self._head = b""
+
+
+def _round_up(size: int) -> int:
+    """To a power of two, so that buffers of nearly the same size can stand in for each other."""
+    return 1 << max(12, (size - 1).bit_length())
 
 
 def memory_size(buffers: Sequence[Body]) -> int:

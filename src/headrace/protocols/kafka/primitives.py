@@ -16,7 +16,7 @@ from typing import NoReturn
 from uuid import UUID
 
 from headrace.base.errors import ProtocolError
-from headrace.base.limits import ARRAY_LENGTH_MAX, TAGGED_FIELDS_MAX
+from headrace.base.limits import TAGGED_FIELDS_MAX
 
 # Kafka's bound for a string, also where the size on the wire could say more.
 STRING_SIZE_MAX = 0x7FFF
@@ -133,7 +133,7 @@ def raise_short(name: str, at: int, end: int) -> NoReturn:
 
 def raise_array(name: str, count: int, left: int) -> NoReturn:
     if left < 0:
-        raise ProtocolError(f"{name} has {count} items: with it the message's arrays exceed the limit of {ARRAY_LENGTH_MAX}")
+        raise ProtocolError(f"{name} has {count} items: with it the message's arrays exceed the limit by {-left}")
     raise ProtocolError(f"{name} claims {count} items, more than the bytes left can hold")
 
 
