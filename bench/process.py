@@ -21,6 +21,12 @@ def cpu_seconds(pid: int) -> float:
     return total / TICKS
 
 
+def machine_cpu_seconds() -> float:
+    """Busy time of all cores since boot, by whomever."""
+    fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+    return sum(int(f) for i, f in enumerate(fields[:8]) if i not in (3, 4)) / TICKS  # all but idle and waiting for a disk
+
+
 def memory_mb(pid: int) -> dict[str, float]:
     """`rss` (all resident pages) and `pss` (shared pages in proportion, mapped files of the log included), in MB of 10^6 bytes."""
     sums = {"rss": 0.0, "pss": 0.0, "anonymous": 0.0}

@@ -94,7 +94,7 @@ class Bench:
                 say(
                     f"  {measure.name} {variant or '-'}: {result['mb_s']:.1f} MB/s, {result['requests_s']:.0f} requests/s, "
                     f"{result['server_cpu_s_gb']:.2f} CPU-s/GB, p99 {result['latency_us']['p99']:.0f} µs, "
-                    f"generator {result['generator_cpu_share']:.0%}"
+                    f"generator {result['generator_cpu_share']:.0%}, others {result['others_cpu_share']:.0%}"
                 )
 
     def _warm(self, words: list[str], create: list[str]) -> None:
@@ -238,6 +238,7 @@ def surroundings(bench: Bench) -> dict[str, Any]:
     java = subprocess.run(["java", "-version"], capture_output=True, text=True).stderr.splitlines() if shutil.which("java") else []
     git = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
     shares = [x["generator_cpu_share"] for values in bench.results.values() for x in values if "generator_cpu_share" in x]
+    others = [x["others_cpu_share"] for values in bench.results.values() for x in values if "others_cpu_share" in x]
     return {
         "date": time.strftime("%Y-%m-%d %H:%M %Z"),
         "commit": git,
@@ -245,6 +246,9 @@ def surroundings(bench: Bench) -> dict[str, Any]:
         "interpreter": python,
         "compiled": "yes" if walk and (walk.origin or "").endswith(".so") else "no (interpreted)",
         "generator": f"CPython {platform.python_version()}, at most {max(shares, default=0):.0%} of a core",
+        "others": f"took {statistics.median(others):.0%} of a core in the median load, {max(others):.0%} at most"
+        if others
+        else "unknown",
         "kafka": f"{KAFKA_VERSION}, KRaft on one node, heap {o.heap}, {java[0] if java else 'no java'}",
         "load": f"{o.rounds} rounds of {bench.seconds} s a load, after warm-up; acks=1; no idempotence; one partition unless said",
         "profiled": bool(o.profile),

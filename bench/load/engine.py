@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bench.load import frames
-from bench.process import cpu_seconds
+from bench.process import cpu_seconds, machine_cpu_seconds
 
 RECEIVE_SIZE = 1 << 20
 
@@ -36,6 +36,7 @@ class Window:
         self.close_ns = 0
         self.server_cpu = 0.0
         self.own_cpu = 0.0
+        self.machine_cpu = 0.0
 
     def open(self, now_ns: int) -> None:
         self.requests = self.bytes = 0
@@ -43,11 +44,13 @@ class Window:
         self.open_ns = now_ns
         self.server_cpu = cpu_seconds(self.server_pid) if self.server_pid else 0.0
         self.own_cpu = _own_cpu()
+        self.machine_cpu = machine_cpu_seconds()
 
     def close(self) -> None:
         self.close_ns = time.perf_counter_ns()
         self.server_cpu = cpu_seconds(self.server_pid) - self.server_cpu if self.server_pid else 0.0
         self.own_cpu = _own_cpu() - self.own_cpu
+        self.machine_cpu = machine_cpu_seconds() - self.machine_cpu
 
     def report(self, records_per_request: float) -> dict[str, Any]:
         seconds = (self.close_ns - self.open_ns) / 1e9
@@ -69,6 +72,7 @@ class Window:
             "server_cpu_s_gb": self.server_cpu / gigabytes if gigabytes else 0.0,
             "server_cpu_us_request": self.server_cpu * 1e6 / self.requests if self.requests else 0.0,
             "generator_cpu_share": self.own_cpu / seconds,
+            "others_cpu_share": max(0.0, self.machine_cpu - self.own_cpu - self.server_cpu) / seconds,
         }
 
 
