@@ -97,7 +97,7 @@ class FlushPlan:
         if self.snapshot is not None:
             files.sync_folder(self.folder)  # the names of what was just written
             offset, entries = self.snapshot
-            replace_file(files, f"{self.folder}/{file_name(offset, SNAPSHOT)}", encode_snapshot(entries))
+            replace_file(files, f"{self.folder}/{file_name(offset, SNAPSHOT)}", encode_snapshot(entries, is_at_roll=True))
         for offset in self.stale_snapshots:
             files.remove(f"{self.folder}/{file_name(offset, SNAPSHOT)}")
 

@@ -171,7 +171,8 @@ class Log:
             segment.last_append_ms = state.last_append_ms
             segment.offsets.disk_count = state.offset_entries
             segment.times.disk_count = state.time_entries
-            segment.times.last_timestamp = state.max_timestamp
+            segment.times.last_timestamp = state.indexed_timestamp
+            segment.bytes_since_entry = state.bytes_since_entry
             segment.mark = segment.current_mark()
             segment.name_is_durable = segment.settled = True
             for position, end_position, offset, end_offset, what in state.broken:
@@ -228,17 +229,17 @@ class Log:
     def _write_all(self) -> None:
         """Indexes, epochs and producers, in an order in which the snapshot proves the others; durable when this returns."""
         files, active = self.files, self.active
-        active.close()
-        for spill in (Spill(active.offsets, offset_index.ENTRY_SIZE, True), Spill(active.times, time_index.ENTRY_SIZE, True)):
-            spill.run(files)
-            spill.settle()
+        if not active.broken:
+            for spill in (Spill(active.offsets, offset_index.ENTRY_SIZE, True), Spill(active.times, time_index.ENTRY_SIZE, True)):
+                spill.run(files)
+                spill.settle()
         replace_file(files, f"{self.folder}/{EPOCHS_FILE}", encode_epochs(self.epochs.entries()))
         self._epochs_dirty = False
         files.sync_folder(self.folder)
         if self._snapshots[-1:] != [self.end_offset]:
             producers = self._loaded_producers()
             path = f"{self.folder}/{file_name(self.end_offset, SNAPSHOT)}"
-            replace_file(files, path, encode_snapshot(producers.entries))
+            replace_file(files, path, encode_snapshot(producers.entries, is_at_roll=not active.size))
             self._snapshots.append(self.end_offset)
             self._producers_count = len(producers.entries)
             files.sync_folder(self.folder)
@@ -487,7 +488,8 @@ class Log:
             marks.append((segment, segment.current_mark()))
             if segment is not active:
                 closed.append(segment)
-            if segment is not active or len(segment.offsets.new[0]) >= _SPILL_COUNT:
+            # Without indexes a damaged segment is scanned by every recovery, and reported again.
+            if not segment.broken and (segment is not active or len(segment.offsets.new[0]) >= _SPILL_COUNT):
                 spills.append(Spill(segment.offsets, offset_index.ENTRY_SIZE, segment is not active))
                 spills.append(Spill(segment.times, time_index.ENTRY_SIZE, segment is not active))
         folders = [self.folder] if new_names else []
@@ -654,7 +656,7 @@ class Log:
             return self._cold(segment, offset, size_max)
         except IndexWrong:
             if may_block:
-                segment.rebuild_indexes(self._settings.index_interval_bytes)
+                segment.rebuild_indexes(self._settings.index_interval_bytes, segment is not self.active)
                 return self.read(offset, size_max, end_offset, whole_first_batch=whole_first_batch, may_block=True)
             return self._cold(segment, offset, size_max)
         except Damaged as damaged:
@@ -673,12 +675,13 @@ class Log:
 
     def _cold(self, segment: Segment, offset: int, size_max: int) -> Cold:
         interval = self._settings.index_interval_bytes
+        is_closed = segment is not self.active
 
         def warm() -> None:
             try:
                 position, _, _, size = segment.find(offset, True)
             except IndexWrong:
-                segment.rebuild_indexes(interval)
+                segment.rebuild_indexes(interval, is_closed)
                 return
             except Damaged:
                 return  # the read says so
@@ -699,7 +702,7 @@ class Log:
             try:
                 found = self._find_in(segment, timestamp_ms, start, upto_offset)
             except IndexWrong:
-                segment.rebuild_indexes(self._settings.index_interval_bytes)
+                segment.rebuild_indexes(self._settings.index_interval_bytes, segment is not self.active)
                 found = self._find_in(segment, timestamp_ms, start, upto_offset)
             except (Damaged, RecordsError) as damaged:
                 return Refused(Code.CORRUPT_BATCH, f"{segment.path(LOG)} cannot be read: {damaged}")
@@ -776,12 +779,11 @@ class Log:
     def _loaded_producers(self) -> Producers:
         if self._producers is None:
             path = f"{self.folder}/{file_name(self._producers_at, SNAPSHOT)}"
-            entries = load_snapshot(self.files, path)
-            if isinstance(entries, str):
+            snapshot = load_snapshot(self.files, path)
+            if isinstance(snapshot, str):
                 # As after their expiry: their next batches are taken in, and a repeated one is not recognised.
-                self.producers_lost = f"{path}: {entries}"
-                entries = {}
-            self._producers = Producers(entries)
+                self.producers_lost = f"{path}: {snapshot}"
+            self._producers = Producers({} if isinstance(snapshot, str) else snapshot.entries)
         return self._producers
 
     def describe_producers(self) -> list[ProducerView]:
@@ -824,6 +826,8 @@ def _state_of(segment: Segment) -> SegmentState:
         # Those of a damaged segment are never written (see `recovery.py`): it is walked from its beginning.
         offset_entries=segment.offsets.disk_count,
         time_entries=segment.times.disk_count,
+        indexed_timestamp=segment.times.last_timestamp,
+        bytes_since_entry=segment.bytes_since_entry,
         broken=[
             (b.position, b.end_position, b.offset, -1 if b.end_offset is None else b.end_offset, b.what) for b in segment.broken
         ],

@@ -88,6 +88,8 @@ class SegmentState:
     last_append_ms: int
     offset_entries: int
     time_entries: int
+    indexed_timestamp: int  # of the last entry of the time index
+    bytes_since_entry: int
     broken: list[tuple[int, int, int, int, str]]  # position, end position, offset, end offset (-1: none), what
 
 

@@ -16,11 +16,11 @@ nothing of it was acknowledged, and a log has no holes. What is broken before th
 reading it is an error, and what lies behind it can be read. (Bytes that were flushed after the newest snapshot and then
 rotted cannot be told from a torn tail, unless the caller's recovery point says so.)
 
-Segments that end before the newest snapshot are not scanned: their indexes were synced before the snapshot was written (every
-snapshot, also one in the middle of a segment, so that a roll at just that offset changes nothing), so sound indexes whose last
-entry leads to the segment's very end are enough. All others are read whole, every CRC checked, and their indexes built anew.
-In the end all that was scanned is synced before anyone may see it: what survived in the page cache alone is not durable yet.
-Then a new snapshot moves the flushed line to the end.
+Segments that end before the newest snapshot are not scanned: their indexes were synced before the snapshot was written, so
+sound indexes whose last entry leads to the segment's very end are enough (of a segment that ends right at the snapshot this
+is so only if the snapshot was written for that end; it may be older than the roll). All others are read whole, every CRC
+checked, and their indexes built anew. In the end all that was scanned is synced before anyone may see it: what survived in
+the page cache alone is not durable yet. Then a new snapshot moves the flushed line to the end.
 
 A crash in here is harmless: segments go last first, then bytes, and each step leaves a folder that is recovered in the same way.
 """
@@ -90,6 +90,7 @@ class _Recovery:
         self.found = Recovered(files, folder)
         self.flushed_line = recovery_point or 0
         self.snapshot_offset = -1  # of the newest whole snapshot
+        self.closed_line = -1  # segments that end here or before have durable indexes
         self.producers = Producers()
         self.epochs = LeaderEpochs()
         self.bytes_done = self.bytes_total = 0
@@ -129,11 +130,12 @@ class _Recovery:
         self.found.snapshots = offsets
         for offset in reversed(offsets):
             path = self._path(file_name(offset, SNAPSHOT))
-            entries = load_snapshot(self.files, path)
-            if not isinstance(entries, str):
+            snapshot = load_snapshot(self.files, path)
+            if not isinstance(snapshot, str):
                 self.snapshot_offset = offset
+                self.closed_line = offset if snapshot.is_at_roll else offset - 1
                 self.flushed_line = max(self.flushed_line, offset)
-                self.producers = Producers(dict(sorted(entries.items(), key=lambda item: item[1].seen_ms)))
+                self.producers = Producers(dict(sorted(snapshot.entries.items(), key=lambda item: item[1].seen_ms)))
                 return
             self.files.remove(path)
             offsets.remove(offset)
@@ -167,7 +169,7 @@ class _Recovery:
         present = set(names)
         sizes = {base: self.files.open(self._path(file_name(base, LOG))).size() for base in bases}
         followers: list[int | None] = [*bases[1:], None]
-        trusted = [epochs_are_known and follower is not None and follower <= self.snapshot_offset for follower in followers]
+        trusted = [epochs_are_known and follower is not None and follower <= self.closed_line for follower in followers]
         self.bytes_total = sum(sizes[base] for base, trust in zip(bases, trusted, strict=True) if not trust)
         if not epochs_are_known:
             self.epochs = LeaderEpochs()
@@ -205,8 +207,11 @@ class _Recovery:
             segment.first_timestamp = segment.header_at(0).max_timestamp
         except (IndexWrong, Damaged):
             return False
-        if last_offset != follower - 1 or position + batch_size != size or (last is not None and last[1] > position):
+        since_entry = position - (last[1] if last is not None else 0)
+        if last_offset != follower - 1 or position + batch_size != size:
             return False
+        if not 0 <= since_entry <= self.settings.index_interval_bytes:
+            return False  # entries are missing at the end
         if time is None:
             if segment.first_timestamp != NO_TIMESTAMP:
                 return False
@@ -337,18 +342,12 @@ class _Recovery:
             segment.mark = segment.current_mark()
         if not self.has_changed and end == self.snapshot_offset:
             with suppress(OSError):
-                for segment in found.segments[:-1]:
-                    if not segment.settled:
-                        self._write_indexes(segment)
-                        segment.settled = True
+                self._write_indexes()
             return
         # Should the disk be full, the log can be read all the same, and its first flush does what is left.
         found.epochs_dirty = True
         with suppress(OSError):
-            for segment in found.segments:
-                if not segment.settled:
-                    self._write_indexes(segment)
-                    segment.settled = segment is not found.segments[-1]
+            self._write_indexes()
             replace_file(self.files, self._path(EPOCHS_FILE), encode_epochs(found.epochs))
             found.epochs_dirty = False
         self.files.sync_folder(self.folder)
@@ -358,25 +357,28 @@ class _Recovery:
             with suppress(OSError):
                 self._write_snapshot(end)
 
-    def _write_indexes(self, segment: Segment) -> None:
-        pairs = (
-            (segment.offsets, offset_index.ENTRY_SIZE),
-            (segment.times, time_index.ENTRY_SIZE),
-        )
-        if segment.broken:
-            # Kept in memory: without indexes it is scanned again next time, and reported again.
-            for index, _ in pairs:
-                self.files.remove(index.path)
-            return
-        segment.close()
-        for index, entry_size in pairs:
-            spill = Spill(index, entry_size, True)
-            spill.run(self.files)
-            spill.settle()
+    def _write_indexes(self) -> None:
+        last = self.found.segments[-1]
+        for segment in self.found.segments:
+            if segment.settled:
+                continue
+            is_closed = segment is not last
+            if is_closed:
+                segment.close()
+            for index, entry_size in ((segment.offsets, offset_index.ENTRY_SIZE), (segment.times, time_index.ENTRY_SIZE)):
+                if segment.broken or not is_closed:
+                    self.files.remove(index.path)
+                # Without indexes a damaged segment is scanned again next time, and reported again.
+                if not segment.broken and (is_closed or index.count):
+                    spill = Spill(index, entry_size, is_closed)
+                    spill.run(self.files)
+                    spill.settle()
+            segment.settled = is_closed
 
     def _write_snapshot(self, end: int) -> None:
         found = self.found
-        replace_file(self.files, self._path(file_name(end, SNAPSHOT)), encode_snapshot(found.producers))
+        snapshot = encode_snapshot(found.producers, is_at_roll=not found.segments[-1].size)
+        replace_file(self.files, self._path(file_name(end, SNAPSHOT)), snapshot)
         if end not in found.snapshots:
             found.snapshots.append(end)
             found.snapshots.sort()

@@ -46,13 +46,14 @@ class Damaged(Exception):
 class Mark:
     """A segment as it was at one moment."""
 
-    __slots__ = ("end_offset", "max_timestamp", "max_timestamp_offset", "size")
+    __slots__ = ("bytes_since_entry", "end_offset", "max_timestamp", "max_timestamp_offset", "size")
 
-    def __init__(self, size: int, end_offset: int, max_timestamp: int, max_timestamp_offset: int) -> None:
+    def __init__(self, size: int, end_offset: int, max_timestamp: int, max_timestamp_offset: int, bytes_since_entry: int) -> None:
         self.size = size
         self.end_offset = end_offset
         self.max_timestamp = max_timestamp
         self.max_timestamp_offset = max_timestamp_offset
+        self.bytes_since_entry = bytes_since_entry
 
 
 class Segment:
@@ -97,7 +98,7 @@ class Segment:
         self.times = TimeIndex(files, self.path(TIME_INDEX), base_offset)
         self.recent_offsets = array("q")
         self.recent_positions = array("q")
-        self.mark = Mark(0, base_offset, NO_TIMESTAMP, base_offset)
+        self.mark = self.current_mark()
         self.is_cut = False  # bytes were taken away since the last flush: they must not come back after the next one
         self.name_is_durable = False
         self.settled = False  # closed, and all of it durable: bytes, name and indexes
@@ -159,7 +160,7 @@ class Segment:
             self.times.append(self.max_timestamp, self.max_timestamp_offset)
 
     def current_mark(self) -> Mark:
-        return Mark(self.size, self.end_offset, self.max_timestamp, self.max_timestamp_offset)
+        return Mark(self.size, self.end_offset, self.max_timestamp, self.max_timestamp_offset, self.bytes_since_entry)
 
     def cut_to_mark(self) -> None:
         """Forget all that was appended since the last flush. The file itself is the caller's to truncate."""
@@ -171,7 +172,7 @@ class Segment:
             self.first_timestamp = NO_TIMESTAMP
         self.offsets.cut(mark.size)
         self.times.cut(mark.end_offset)
-        self.bytes_since_entry = 0
+        self.bytes_since_entry = mark.bytes_since_entry
         self.recent_offsets = array("q")
         self.recent_positions = array("q")
 
@@ -307,12 +308,13 @@ class Segment:
 
     # --- mending
 
-    def rebuild_indexes(self, interval: int) -> None:
+    def rebuild_indexes(self, interval: int, is_closed: bool) -> None:
         """Build both indexes again from the log. Off the loop. Entries of appends meanwhile may be lost: they are sparse."""
         fresh = Segment(self._files, self.folder, self.base_offset, self.created_ms)
         for found in Scanner(self.file, self.size, self.base_offset, gaps_allowed=True):
             if not isinstance(found, Broken):
                 fresh.take_in(found[0], found[1], self.last_append_ms, interval)
-        fresh.close()
+        if is_closed:
+            fresh.close()
         self.offsets.replace(fresh.offsets.new)
         self.times.replace(fresh.times.new)

@@ -17,10 +17,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from headrace.base.errors import Code, Refused
 from headrace.log.flush import FlushPlan, StartPlan
 from headrace.log.log import Appended, CleanState, Cold, Duplicate, Log, LogSettings, Read
+from headrace.log.offset_index import OffsetIndex
+from headrace.log.segment import Segment
+from headrace.log.time_index import TimeIndex
 from headrace.records.build import build_batch
 from headrace.records.header import read_header
 from headrace.records.record import Record, read_batches, read_records
-from sim.disk import NameModel, SimDisk
+from sim.disk import NameModel, SimDisk, SimFiles
 from sim.faults import DiskFaults
 from sim.loop import Crashed
 from tests.unit.log.log_model import Batch, Model
@@ -333,6 +336,21 @@ class LogAgainstModel(RuleBasedStateMachine):
         assert log._producers is not None
         found = {p: (e.epoch, [(m[0], m[1]) for m in e.batches]) for p, e in log._producers.entries.items()}
         assert found == self.model.producers(), (found, self.model.producers())
+
+    @invariant()
+    def keeps_exact_indexes(self) -> None:
+        """What is kept entry by entry through restarts and cuts is what a scan of the log would build."""
+        for segment in self.log.segments:
+            rebuilt = Segment(self.files, "t-0", segment.base_offset, 0)
+            rebuilt.size = segment.size
+            rebuilt.rebuild_indexes(SETTINGS.index_interval_bytes, segment is not self.log.active)
+            assert whole_index(self.files, segment.offsets, 8) == rebuilt.offsets.encode_new()
+            assert whole_index(self.files, segment.times, 12) == rebuilt.times.encode_new()
+
+
+def whole_index(files: SimFiles, index: OffsetIndex | TimeIndex, entry_size: int) -> bytes:
+    kept = files.open(index.path).read(0, index.disk_count * entry_size) if index.disk_count else b""
+    return kept + index.encode_new()
 
 
 LogAgainstModel.TestCase.settings = settings(

@@ -97,7 +97,7 @@ def test_an_index_that_lies_is_noticed_and_mended() -> None:
     content[7] ^= 2
     with pytest.raises(IndexWrong):
         segment.find(segment.offsets.base_offset + good[0][0], True)
-    segment.rebuild_indexes(INTERVAL)
+    segment.rebuild_indexes(INTERVAL, False)
     assert segment.offsets.new == good
     assert segment.find(1019, True)[:3] == (9 * SIZE, 1018, 1019)
 
@@ -128,12 +128,12 @@ def test_a_cut_goes_back_to_the_mark() -> None:
     _, segment = new_segment(5)
     segment.mark = segment.current_mark()
     before = (segment.size, segment.end_offset, segment.max_timestamp, segment.max_timestamp_offset)
-    counts = (segment.offsets.count, segment.times.count)
+    counts = (segment.offsets.count, segment.times.count, segment.bytes_since_entry)
     for time in (3_000, 2_000, 4_000, 5_000):
         add(segment, time=time)
     segment.cut_to_mark()
     assert (segment.size, segment.end_offset, segment.max_timestamp, segment.max_timestamp_offset) == before
-    assert (segment.offsets.count, segment.times.count) == counts and segment.is_cut
+    assert (segment.offsets.count, segment.times.count, segment.bytes_since_entry) == counts and segment.is_cut
     assert segment.find(1009, True)[0] == 4 * SIZE
     assert segment.times.last_timestamp <= before[2]
 

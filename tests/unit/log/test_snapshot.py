@@ -26,12 +26,15 @@ def last_timestamps_as_kept(entries: Entries) -> Entries:
 
 @given(entries)
 def test_what_is_written_is_read(entries: Entries) -> None:
-    assert decode_snapshot(encode_snapshot(entries)) == last_timestamps_as_kept(entries)
+    for is_at_roll in (False, True):
+        snapshot = decode_snapshot(encode_snapshot(entries, is_at_roll=is_at_roll))
+        assert not isinstance(snapshot, str)
+        assert (snapshot.entries, snapshot.is_at_roll) == (last_timestamps_as_kept(entries), is_at_roll)
 
 
 @given(entries, st.data())
 def test_no_damage_goes_unseen(entries: Entries, data: st.DataObject) -> None:
-    whole = encode_snapshot(entries)
+    whole = encode_snapshot(entries, is_at_roll=True)
     cut = data.draw(st.integers(0, len(whole) - 1))
     assert isinstance(decode_snapshot(whole[:cut]), str)
     broken = bytearray(whole)
@@ -43,8 +46,9 @@ def test_the_front_is_kafkas_and_a_file_of_kafkas_is_read() -> None:
     body = struct.pack(">I", 1) + struct.pack(">qhiqiqiq", 9, 2, 41, 77, 3, 1234, -1, -1)
     kafkas = struct.pack(">hI", 1, checksum(body)) + body
     decoded = decode_snapshot(kafkas)
-    assert decoded == {9: ProducerEntry(2, ((41, 77, 3, 1234),), 1234)}
-    assert encode_snapshot(decoded)[6 : len(kafkas)] == kafkas[6:]
+    assert not isinstance(decoded, str) and not decoded.is_at_roll
+    assert decoded.entries == {9: ProducerEntry(2, ((41, 77, 3, 1234),), 1234)}
+    assert encode_snapshot(decoded.entries, is_at_roll=True)[6 : len(kafkas)] == kafkas[6:]
 
 
 def test_a_missing_file_is_said() -> None:
