@@ -11,8 +11,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from headrace.testing import broker
 
 ROOT = Path(__file__).parents[2]
@@ -41,8 +39,3 @@ def test_what_the_readme_shows_is_what_happens(tmp_path):
                 # What is said about the work goes to standard error; a person sees both.
                 said = ran.stderr + ran.stdout if kind == "sh" else ran.stdout
                 assert TIME.sub("TIME", said) == TIME.sub("TIME", wanted), code
-
-
-@pytest.mark.parametrize("target", sorted(set(re.findall(r"`?make ([\w-]+)", README))))
-def test_every_make_target_exists(target):
-    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.M), target
