@@ -68,6 +68,15 @@ class SimFile:
             if end > start:
                 kept[start:end] = self.seen[start:end]
 
+    def drop_clean(self) -> None:
+        """What is not dirty is read from the platter again."""
+        size = len(self.seen)
+        for page in range(-(-size // PAGE)):
+            if page not in self.dirty:
+                start, end = page * PAGE, min((page + 1) * PAGE, size)
+                self.seen[start:end] = self.kept[start:end].ljust(end - start, b"\0")
+        self.cold = True
+
     def sync(self) -> None:
         self.keep(sorted(self.dirty), len(self.seen))
         self.dirty.clear()
@@ -312,6 +321,11 @@ class SimHandle:
     def sync(self) -> None:
         if self._enter():
             self._files.sync(self.path, self._node)
+
+    def drop_cached(self) -> None:
+        if self._enter():
+            self._files.disk.trace(f"drop cache of {self.path}")
+            self._node.drop_clean()
 
     def write_back(self, position: int, size: int) -> None:
         if self._enter():

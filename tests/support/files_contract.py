@@ -168,5 +168,13 @@ class FilesContract:
         files.sync_folder("")
         assert file.read(0, 9) == b"abc"
 
+    def test_dropping_the_cache_loses_nothing(self, files: Files) -> None:
+        file = files.open("x", create=True)
+        file.write(0, [b"a" * 10_000])
+        file.sync()
+        file.write(10_000, [b"b" * 10_000])
+        file.drop_cached()
+        assert file.read(0, 30_000) == b"a" * 10_000 + b"b" * 10_000
+
     def test_there_is_space(self, files: Files) -> None:
         assert files.free_bytes() > 0

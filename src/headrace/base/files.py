@@ -49,6 +49,13 @@ class File(Protocol):
         """fdatasync. Blocks: call it off the loop. A failure is never retried into trust."""
         ...
 
+    def drop_cached(self) -> None:
+        """Forget what lies in memory and is not waiting to be written, so that reads show what the disk has.
+
+        A failed sync leaves pages in memory that look clean and that the disk does not have, also for the next process.
+        """
+        ...
+
     def write_back(self, position: int, size: int) -> None:
         """Start writing the range to the disk without waiting for it. A hint; call it off the loop."""
         ...

@@ -231,6 +231,11 @@ class _Recovery:
         segment.times.replace(segment.times.new)
         segment.size, segment.end_offset = 0, segment.base_offset
         segment.max_timestamp = segment.first_timestamp = NO_TIMESTAMP
+        # Before the last process ended a sync may have failed, which left pages in memory that look clean and that the disk does
+        # not have: syncing them in the end would do nothing, and a power cut would take back what was seen. So what is dirty
+        # is written now, all else is read from the disk.
+        segment.file.sync()
+        segment.file.drop_cached()
         scanner = Scanner(
             segment.file,
             size,

@@ -159,6 +159,14 @@ class DiskFile:
         finally:
             self.unpin()
 
+    def drop_cached(self) -> None:
+        if hasattr(os, "posix_fadvise"):
+            fd = self.pin()
+            try:
+                os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+            finally:
+                self.unpin()
+
     def write_back(self, position: int, size: int) -> None:
         fd = self.pin()
         try:

@@ -40,6 +40,9 @@ class ReadOnlyFile:
     def sync(self) -> None:
         pass
 
+    def drop_cached(self) -> None:
+        pass
+
     def write_back(self, position: int, size: int) -> None:
         pass
 

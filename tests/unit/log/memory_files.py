@@ -65,6 +65,9 @@ class MemoryFile:
         self.inode.kept = bytes(self.inode.seen)
         self.files.syncs += 1
 
+    def drop_cached(self) -> None:
+        self.inode.cold = True
+
     def write_back(self, position: int, size: int) -> None:
         pass
 

@@ -187,6 +187,25 @@ def test_a_failed_sync_cannot_be_repeated_into_trust():
     assert lost > 50
 
 
+def test_dropping_the_cache_shows_what_a_failed_sync_has_lost():
+    shown = 0
+    for seed in range(100):
+        disk = SimDisk(random.Random(seed), DiskFaults(sync_error_chance=1.0))
+        file = disk.mount().open("x", create=True)
+        disk.mount().sync_folder("")
+        file.write(0, [b"a" * PAGE * 3])
+        with pytest.raises(OSError):
+            file.sync()
+        disk.faults.sync_error_chance = 0.0
+        file.sync()
+        file.drop_cached()
+        seen = file.read(0, 4 * PAGE)
+        disk.crash()
+        assert disk.mount().open("x").read(0, 4 * PAGE).ljust(3 * PAGE, b"\0") == seen
+        shown += seen != b"a" * PAGE * 3
+    assert shown > 50
+
+
 def test_a_full_disk_says_so_and_may_keep_a_part():
     disk = SimDisk(random.Random(1), DiskFaults(capacity_bytes=1000))
     files = disk.mount()
