@@ -24,6 +24,7 @@ def test_what_recovery_shows_outlives_the_next_power_cut(seed: int) -> None:
     disk = SimDisk(random.Random(seed))
     files = disk.mount()
     files.make_folder("log")
+    files.sync_folder("")
     log = Log.create(files, "log/t-0", LogSettings(), now_ms=NOW_MS)
     for value in (b"flushed", b"lost by a sync that failed"):
         data = build_batch([Record(0, NOW_MS, None, value)])
