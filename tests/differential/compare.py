@@ -9,11 +9,11 @@ settings and the like by key: `results.configs[retention.ms].value`; an empty te
 describe something that happens, and everything that happens needs a row.
 """
 
+import dataclasses
 import importlib
 import re
 import threading
 import uuid
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ for _family in FAMILIES:
     importlib.import_module(f"tests.differential.scenarios.{_family}")
 
 
-@dataclass
+@dataclasses.dataclass
 class Difference:
     """One place where the answers differ, over all versions and steps in which they do so in the same way."""
 
@@ -40,7 +40,7 @@ class Difference:
     scenario: str
     ours: str
     peer: str
-    steps: list[str] = field(default_factory=list)
+    steps: list[str] = dataclasses.field(default_factory=list)
 
     def __str__(self) -> str:
         shown = "; ".join(self.steps[:4]) + (f"; and {len(self.steps) - 4} more" if len(self.steps) > 4 else "")
@@ -50,7 +50,7 @@ class Difference:
         return f"| {self.api} | `{self.field}` | `{self.scenario}` | {self.ours} | {self.peer} | ? |"
 
 
-@dataclass
+@dataclasses.dataclass
 class Known:
     """A row of the table."""
 
@@ -82,7 +82,8 @@ def known(page: Path = PAGE) -> list[Known]:
             cells = [cell.strip().strip("`") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
             if len(cells) == 6 and cells[0] != "API" and not set(cells[0]) <= set("-: "):
                 api, fields, *rest = cells
-                found += [Known(api, one.strip("` "), *rest, number) for one in fields.split(",")]
+                scenario, ours, peer, why = rest
+                found += [Known(api, one.strip("` "), scenario, ours, peer, why, number) for one in fields.split(",")]
     return found
 
 

@@ -189,10 +189,10 @@ class Session:
 
     def tree(self, value: Any, name: str = "") -> Tree:
         if isinstance(value, Message):
-            tree = {each: self.tree(getattr(value, each), each) for each in value.__slots__ if each != "topic_id"}
-            if "topic_id" in value.__slots__:
-                known = getattr(value, "name", None) and value.topic_id.int  # type: ignore[attr-defined]
-                tree["topic_id"] = "an id" if known else self.tree(value.topic_id)  # type: ignore[attr-defined]
+            fields: tuple[str, ...] = tuple(type(value).__slots__)
+            tree: dict[str, Tree] = {each: self.tree(getattr(value, each), each) for each in fields}
+            if tree.get("topic_id", "no id") != "no id" and getattr(value, "name", None):
+                tree["topic_id"] = "an id"  # beside a name it needs no number
             return tree
         if isinstance(value, list | tuple):
             items = [self.tree(item, name) for item in value if not self._foreign(item)]

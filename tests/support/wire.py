@@ -3,6 +3,7 @@
 import socket
 import struct
 from types import TracebackType
+from typing import cast
 
 from headrace.protocols.kafka.codec import decode_response, encode_request
 from headrace.protocols.kafka.messages import Message
@@ -71,4 +72,4 @@ class Wire:
 
 def frame(api_key: int, version: int, message: Message, correlation_id: int = 0, client_id: str | None = "headrace-test") -> bytes:
     """A whole request, with its length."""
-    return b"".join(bytes(piece) for piece in encode_request(api_key, version, correlation_id, client_id, message))
+    return b"".join(cast(list[bytes], encode_request(api_key, version, correlation_id, client_id, message)))

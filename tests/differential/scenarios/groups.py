@@ -42,8 +42,8 @@ from headrace.protocols.kafka.messages.sync_group import SyncGroupRequest, SyncG
 from tests.differential.session import Lane, Session, scenario
 
 # What consumers put into the opaque fields: an empty subscription, an empty assignment.
-SUBSCRIPTION = memoryview(bytes.fromhex("000000000000ffffffff"))
-ASSIGNMENT = memoryview(bytes.fromhex("00000000000000000000"))
+SUBSCRIPTION = bytes.fromhex("000000000000ffffffff")
+ASSIGNMENT = bytes.fromhex("00000000000000000000")
 
 
 def joining(group: str, member: str = "", **how: Any) -> JoinGroupRequest:

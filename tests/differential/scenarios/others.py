@@ -90,4 +90,4 @@ def sasl(s: Session) -> None:
 
 @scenario(sasl_authenticate)
 def sasl_data(s: Session) -> None:
-    s.ask(SaslAuthenticateRequest(memoryview(b"\0a\0b")), "without SASL on this port")
+    s.ask(SaslAuthenticateRequest(b"\0a\0b"), "without SASL on this port")

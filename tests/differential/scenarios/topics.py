@@ -59,9 +59,9 @@ def created(s: Session) -> None:
 
 @scenario(create_topics)
 def refused(s: Session) -> None:
-    def one(label: str, *words: object, configs: dict[str, str | None] | None = None) -> None:
+    def one(label: str, name: str, partitions: int, replicas: int, configs: dict[str, str | None] | None = None) -> None:
         wanted = [CreatableTopicConfig(name, value) for name, value in (configs or {}).items()]
-        create(s, label, CreatableTopic(*words, configs=wanted))  # type: ignore[arg-type]
+        create(s, label, CreatableTopic(name, partitions, replicas, configs=wanted))
 
     name = s.name + "-r"
     one("no partitions", name, 0, 1)
