@@ -13,7 +13,9 @@ Not here: what a topic looks like on a disk (the broker acts on the image's delt
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 from uuid import UUID
 
 from headrace.base import limits
@@ -38,6 +40,9 @@ from headrace.cluster.store import (
     is_absent,
     is_unchanged,
 )
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 DEFAULT = -1  # Partitions or replicas left to the node's settings.
 # Somebody else won this often in a row: that is no race any more.
@@ -83,6 +88,19 @@ class TopicCreated:
         self.configs = configs
 
 
+def _telling(verb: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T | Refused]]:
+    """A store that cannot keep a change (a full disk, say) is a refusal to whoever asked, and no bug of ours."""
+
+    @wraps(verb)
+    async def telling(*args: P.args, **kwargs: P.kwargs) -> T | Refused:
+        try:
+            return await verb(*args, **kwargs)
+        except OSError as error:
+            return Refused(Code.STORAGE_FAILED, f"whether this was done is not known: {error.strerror or error}")
+
+    return telling
+
+
 class Metadata:
     """See above. One for a node; every method may run many times at once."""
 
@@ -108,14 +126,17 @@ class Metadata:
 
     # Topics
 
+    @_telling
     async def create_topic(self, new: NewTopic, *, check_only: bool = False) -> TopicCreated | Refused:
         async with self._gate:
             return await self._create_topic(new, check_only)
 
+    @_telling
     async def delete_topic(self, topic: TopicImage) -> Refused | None:
         async with self._gate:
             return await self._delete_topic(topic)
 
+    @_telling
     async def add_partitions(
         self, name: str, count: int, assignments: Sequence[Sequence[int]] | None = None, *, check_only: bool = False
     ) -> int | Refused:
@@ -237,6 +258,7 @@ class Metadata:
 
     # Settings
 
+    @_telling
     async def alter_topic_configs(
         self, name: str, changes: Sequence[ConfigChange], *, check_only: bool = False
     ) -> dict[str, str] | Refused:
@@ -244,6 +266,7 @@ class Metadata:
         rules = topic_rules(self.image.layers)
         return await self._write_topic_configs(name, lambda current: altered(current, changes, rules), check_only)
 
+    @_telling
     async def replace_topic_configs(
         self, name: str, values: Mapping[str, str | None], *, check_only: bool = False
     ) -> dict[str, str] | Refused:
@@ -251,6 +274,7 @@ class Metadata:
         rules = topic_rules(self.image.layers)
         return await self._write_topic_configs(name, lambda _: replaced(values, rules), check_only)
 
+    @_telling
     async def alter_node_configs(
         self, node_id: int | None, changes: Sequence[ConfigChange], *, check_only: bool = False
     ) -> dict[str, str] | Refused:
@@ -258,6 +282,7 @@ class Metadata:
         rules = node_rules()
         return await self._write_node_configs(node_id, lambda current: altered(current, changes, rules), rules, check_only)
 
+    @_telling
     async def replace_node_configs(
         self, node_id: int | None, values: Mapping[str, str | None], *, check_only: bool = False
     ) -> dict[str, str] | Refused:
@@ -362,6 +387,7 @@ class Metadata:
                 todo = [entry for entry in fresh if entry is not None] + todo
         return taken
 
+    @_telling
     async def allocate_producer_ids(self, count: int) -> int | Refused:
         """A block of ids that nobody else gets: the first of `count`."""
         assert count > 0

@@ -486,3 +486,28 @@ def test_a_key_deleted_between_the_two_looks_is_told_as_a_conflict():
         refused(await c.create("a"), Code.CONFLICT, "try again")
 
     clustered(test)
+
+
+def test_a_store_that_cannot_keep_a_change_is_told_to_whoever_asked():
+    """A full disk: the request was never answered, and its connection stood still for ever."""
+
+    async def test(c):
+        topic = (await c.create("a"), c.image.topic("a"))[1]
+
+        async def full(*arguments):
+            raise OSError(28, "the disk is full")
+
+        works, c.store.txn = c.store.txn, full
+        change = [ConfigChange("retention.ms", Act.SET, "5")]
+        for verb in (
+            c.create("b"),
+            c.metadata.delete_topic(topic),
+            c.metadata.add_partitions("a", 2),
+            c.metadata.alter_topic_configs("a", change, check_only=False),
+            c.metadata.allocate_producer_ids(10),
+        ):
+            refused(await verb, Code.STORAGE_FAILED, "not known", "the disk is full")
+        c.store.txn = works
+        assert isinstance(await c.create("b"), TopicCreated)
+
+    clustered(test)
