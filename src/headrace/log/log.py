@@ -243,6 +243,8 @@ class Log:
             self._snapshots.append(self.end_offset)
             self._producers_count = len(producers.entries)
             files.sync_folder(self.folder)
+            while len(self._snapshots) > _SNAPSHOTS_KEPT:
+                files.remove(f"{self.folder}/{file_name(self._snapshots.pop(0), SNAPSHOT)}")
 
     # --- settings
 
@@ -667,10 +669,7 @@ class Log:
         size = end_position - position
         if size <= 0:
             return Read(None, first, 0)
-        recent = segment.recent_offsets
-        # What was not just appended may have left the page cache.
-        if not (may_block or (recent and recent[0] <= offset) or segment.file.is_cached(position, size)):
-            return self._cold(segment, offset, size_max)
+        # Whether the slice itself lies in memory is looked up by whoever sends it, piece by piece, when its turn has come.
         return Read(FileSlice(segment.file, position, size), first, size)
 
     def _cold(self, segment: Segment, offset: int, size_max: int) -> Cold:

@@ -91,7 +91,7 @@ class Segment:
         self.max_timestamp = NO_TIMESTAMP
         self.max_timestamp_offset = base_offset  # the last offset of the batch that has it
         self.first_timestamp = NO_TIMESTAMP  # the first batch's highest: the segment's age is counted from here
-        self.created_ms = now_ms
+        self.created_ms = now_ms  # or of the first append
         self.last_append_ms = now_ms
         self.bytes_since_entry = 0
         self.offsets = OffsetIndex(files, self.path(INDEX), base_offset)
@@ -144,6 +144,7 @@ class Segment:
             self.max_timestamp_offset = last_offset
         if not position:
             self.first_timestamp = timestamp
+            self.created_ms = now_ms
         if self.bytes_since_entry > interval:
             self.offsets.append(last_offset, position)
             self.times.append(self.max_timestamp, self.max_timestamp_offset)
