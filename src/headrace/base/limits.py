@@ -39,6 +39,9 @@ TAGGED_FIELDS_MAX = 1_000
 
 # An inflated batch. Kafka has no bound; the widest real ratio seen (zstd over zeros) is about 5,000.
 INFLATED_SIZE_MAX = 256 * MIB
+# Batches that are inflated in threads at once, each up to the bound above. More would not be faster (the walk of the records
+# holds the interpreter), and they take threads that flushes wait for.
+SLOW_LOOKS_MAX = 2
 # `max.message.bytes`, as Kafka's default: 1 MiB and the batch overhead of 12.
 BATCH_SIZE_MAX_DEFAULT = MIB + 12
 RECORD_LABELS_MAX = 10_000

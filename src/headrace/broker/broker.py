@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from headrace.base.errors import Code, Refused
 from headrace.base.ids import TopicId
-from headrace.base.limits import MIB
+from headrace.base.limits import MIB, SLOW_LOOKS_MAX
 from headrace.base.metrics import Metrics
 from headrace.base.settings import Settings
 from headrace.base.world import World
@@ -60,6 +60,7 @@ class Broker:
         self.node_id = settings.node_id
         self.log_folder = f"{root}/{LOG_FOLDER}"
         self.internal_topics = INTERNAL_TOPICS
+        self.slow_looks = asyncio.Semaphore(SLOW_LOOKS_MAX)  # batches being inflated and walked off the loop
         self._log = log
         self._hosts: dict[int, GroupHost] = {}
         self._making_offsets_topic: asyncio.Future[Refused | None] | None = None

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import os
+import resource
 import sys
 
 LINUX = sys.platform == "linux"
 
 _SYNC_FILE_RANGE_WRITE = 2
+_M_MMAP_THRESHOLD = -3
+_LARGE_BLOCK = 3 * 1024 * 1024  # frames of a usual size stay below it
 _libc: ctypes.CDLL | None = None
 if LINUX:
     _libc = ctypes.CDLL(None, use_errno=True)  # calls through it let go of the interpreter's lock
@@ -52,3 +56,22 @@ def send_file(to_fd: int, from_fd: int, position: int, size: int) -> int:
     if hasattr(os, "sendfile"):
         return os.sendfile(to_fd, from_fd, position, size)
     return os.write(to_fd, os.pread(from_fd, min(size, 256 * 1024), position))
+
+
+def give_memory_back() -> None:
+    """Large blocks of memory go back to the system when they are freed.
+
+    glibc raises the size from which it does so to the largest block it has seen freed, up to 32 MiB: after one batch was
+    inflated in a thread, that thread's heap kept 100 MiB for ever. Setting the bound by hand ends the guessing.
+    """
+    if _libc is not None and hasattr(_libc, "mallopt"):
+        _libc.mallopt(_M_MMAP_THRESHOLD, _LARGE_BLOCK)
+
+
+def allow_descriptors() -> int:
+    """Raise the number of open files to what the system allows us; the number."""
+    allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if allowed < most:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]

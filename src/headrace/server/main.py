@@ -17,6 +17,7 @@ from headrace import __version__
 from headrace.base.errors import Refused
 from headrace.base.settings import Settings
 from headrace.cluster.stores.embedded import open_embedded
+from headrace.server import linux
 from headrace.server.disk import DiskFiles
 from headrace.server.http import HttpServer, start_http
 from headrace.server.kafka_socket import KafkaSocket
@@ -32,6 +33,7 @@ from headrace.server.world import RealWorld
 STORE_FILE = "cluster.db"
 LOCK_FILE = "lock"
 _BACKLOG = 1024
+_DESCRIPTORS_SPARE = 128
 _TELL_S = 0.2
 
 
@@ -136,6 +138,8 @@ async def _serve(
             log.warning("event loop", message=str(context.get("message")))
 
     loop.set_exception_handler(loop_broken)
+    linux.give_memory_back()
+    descriptors = linux.allow_descriptors()
     root = os.path.abspath(settings.data)
     files = DiskFiles(root, settings.open_files_max)
     world = RealWorld(files)
@@ -171,6 +175,12 @@ async def _serve(
         finally:
             if telling is not None:
                 telling.cancel()
+        assert node.edge is not None
+        # A connection takes two descriptors; the rest is for segments, the store and the listeners.
+        connections = max((descriptors - settings.open_files_max - _DESCRIPTORS_SPARE) // 2, 16)
+        if connections < settings.connections_max:
+            node.edge.connections_max = connections
+            note("the limit of open files leaves room for fewer connections", open_files=descriptors, connections=connections)
         listener = await _listen_kafka(settings, node)
         node.ready(listener)
         meter.start(loop)

@@ -111,7 +111,8 @@ async def _judge_slowly(
         return header
     if isinstance(header, Slow):
         slow = header.header
-        return await broker.world.offload(lambda: partition.prepare_slowly(data, slow, now_ms))
+        async with broker.slow_looks:
+            return await broker.world.offload(lambda: partition.prepare_slowly(data, slow, now_ms))
     return data, header
 
 
