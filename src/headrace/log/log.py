@@ -149,16 +149,18 @@ class Log:
         recovery_point: int | None = None,
         now_ms: int,
         progress: Callable[[int, int], None] | None = None,
+        is_synced: bool = False,
     ) -> Log:
         """The log of a folder. With `clean` nothing is read; without it the log is recovered, off the loop.
 
         `recovery_point`: an offset that is known to have been flushed. What is broken before it is damage, what is broken
         behind it was never acknowledged. The log knows such a point of its own accord (its newest snapshot); a later one
-        makes the line sharper. `progress` is called with bytes done and bytes in all.
+        makes the line sharper. `progress` is called with bytes done and bytes in all. `is_synced`: the caller has just made all
+        that lies in the folder durable (`Files.sync_all`), which spares a log that has not changed its own syncs.
         """
         if clean is not None:
             return cls._open_clean(files, folder, settings, clean)
-        return cls._open_recovered(settings, recover(files, folder, settings, recovery_point, now_ms, progress))
+        return cls._open_recovered(settings, recover(files, folder, settings, recovery_point, now_ms, progress, is_synced))
 
     @classmethod
     def _open_clean(cls, files: Files, folder: str, settings: LogSettings, clean: CleanState) -> Log:

@@ -109,6 +109,14 @@ class DiskFile:
         finally:
             self.unpin()
 
+    def read_into(self, position: int, buffer: bytearray) -> bool:
+        """Fill the buffer with what lies in memory; False where the disk would have to be waited for, or the file ends."""
+        fd = self.pin()
+        try:
+            return linux.read_nowait(fd, buffer, position) == len(buffer)
+        finally:
+            self.unpin()
+
     def is_cached(self, position: int, size: int) -> bool:
         if size <= 0:
             return True
@@ -294,6 +302,13 @@ class DiskFiles:
         fd = os.open(self.absolute(path), os.O_RDONLY | os.O_CLOEXEC)
         try:
             os.fsync(fd)
+        finally:
+            os.close(fd)
+
+    def sync_all(self) -> None:
+        fd = os.open(self.root, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            linux.sync_file_system(fd)
         finally:
             os.close(fd)
 

@@ -28,6 +28,9 @@ from headrace.server.disk import DiskFile
 _IOV_MAX = 1024
 # One piece of a slice: looked up in the page cache, then sent. At 2 GB/s a piece takes 0.25 ms.
 _PIECE = 512 * KIB
+# Slices up to this size are copied, if they lie in memory, and leave with their header in one `sendmsg`: for 16 kB that is
+# two system calls, where looking (twice), sending the header and `sendfile` are four or five.
+_COPIED = 64 * KIB
 # What has not left yet, all of it, may be sent in one turn of the loop up to this bound; then others get their turn.
 _TURN = 4 * 1024 * KIB
 
@@ -91,6 +94,11 @@ class SocketOutlet:
             if isinstance(buffer, FileSlices):
                 self._queue.extend(buffer.slices)
                 continue
+            if isinstance(buffer, FileSlice):
+                if length > _COPIED or self._busy or self._watching:
+                    self._queue.append(buffer)
+                    continue
+                buffer = _copy(buffer) or buffer
             self._queue.append(buffer)
             if not isinstance(buffer, FileSlice):
                 self.memory_bytes += length
@@ -223,3 +231,11 @@ class SocketOutlet:
         self._socket.close()
         self._queue.clear()
         self.queued_bytes = self.memory_bytes = 0
+
+
+def _copy(part: FileSlice) -> bytearray | None:
+    """The bytes themselves, where they lie in memory."""
+    file = part.file
+    assert isinstance(file, DiskFile)
+    data = bytearray(part.size)
+    return data if file.read_into(part.position, data) else None
