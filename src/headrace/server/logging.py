@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import logging
 import sys
-from typing import TextIO
+from contextlib import suppress
+from typing import TextIO, cast
 
 import structlog
 from structlog.typing import FilteringBoundLogger
@@ -39,7 +40,7 @@ def set_up_logging(*, form: str = "auto", level: str = "info", to: TextIO | None
     structlog.configure(
         processors=[*shared, *last],
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
-        logger_factory=structlog.WriteLoggerFactory(file=stream),
+        logger_factory=structlog.WriteLoggerFactory(file=cast(TextIO, Forgiving(stream))),
         cache_logger_on_first_use=False,
     )
     root = logging.getLogger()
@@ -48,6 +49,21 @@ def set_up_logging(*, form: str = "auto", level: str = "info", to: TextIO | None
     handler = LibraryHandler(max(LEVELS[level], logging.WARNING))
     root.addHandler(handler)
     root.setLevel(handler.level)
+
+
+class Forgiving:
+    """A line that cannot be written (the log's own disk is full, a pipe's reader has gone) is lost, and no error of the node's."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, line: str) -> None:
+        with suppress(OSError):
+            self._stream.write(line)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._stream.flush()
 
 
 def logger(**context: object) -> FilteringBoundLogger:

@@ -65,3 +65,18 @@ def test_libraries_are_heard_from_warning_on():
     logging.getLogger("asyncio").warning("slow %s", "thing")
     line = json.loads(out.getvalue())
     assert (line["message"], line["library"], line["level"]) == ("slow thing", "asyncio", "warning")
+
+
+def test_a_line_that_cannot_be_written_is_no_error():
+    """The log lay on the disk that had become full, and a note about a closed connection ended another one."""
+
+    class Full(io.StringIO):
+        def write(self, text: str) -> int:
+            raise OSError(28, "No space left on device")
+
+        def flush(self) -> None:
+            raise OSError(28, "No space left on device")
+
+    for form in ("json", "text"):
+        set_up_logging(form=form, to=Full())
+        logger().info("log recovered")
