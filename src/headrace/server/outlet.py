@@ -31,8 +31,8 @@ _PIECE = 512 * KIB
 # Slices up to this size are copied, if they lie in memory, and leave with their header in one `sendmsg`: for 16 kB that is
 # two system calls, where looking (twice), sending the header and `sendfile` are four or five.
 _COPIED = 64 * KIB
-# What has not left yet, all of it, may be sent in one turn of the loop up to this bound; then others get their turn.
-_TURN = 4 * 1024 * KIB
+# What one connection may send in one turn of the loop (0.5 ms); then others get theirs, be they 200.
+_TURN = 1024 * KIB
 
 
 class Outlet(Protocol):
