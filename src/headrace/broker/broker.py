@@ -114,23 +114,22 @@ class Broker:
             return Refused(
                 Code.OFFSET_OUT_OF_RANGE, f"offset {offset} of {partition!r}; committed are offsets up to {partition.committed_end}"
             )
-        if wanted > log.flushed_offset:
-            self.flusher.must(partition)
-            await self.flusher.drain()
-        refused = log.delete_records(wanted)
-        if refused is not None:
-            return refused
-        while log.start_offset < wanted:
+        refused = await self.flusher.flushed(partition, wanted)
+        while refused is None and log.start_offset < wanted:
+            # Asked for anew each time: when another one's plan fails, the log forgets what everybody wanted.
+            refused = partition.closed or log.delete_records(wanted)
+            if refused is not None:
+                break
             plan = log.start_plan()
             if plan is None:
                 await asyncio.sleep(0.001)  # another one's plan is under way
                 continue
             try:
-                await self.world.offload(plan.run)
+                await partition.offload(self.world, plan.run)
             except OSError as error:
                 return log.start_failed(plan, error)
             log.start_moved(plan)
-        return log.start_offset
+        return log.start_offset if refused is None else refused
 
     # topics: what was answered is served when the answer leaves
 

@@ -67,6 +67,7 @@ class Flusher:
                     partition.flush_state = IDLE
                     continue
                 partition.flush_state = FLUSHING
+                partition.guests += 1
                 partition.flush_again = False
                 jobs.append(job)
             if jobs:
@@ -81,6 +82,7 @@ class Flusher:
         for job, error in zip(jobs, errors, strict=True):
             partition, plan = job.partition, job.plan
             partition.flush_state = IDLE
+            partition.guests -= 1
             if partition.closed is not None:
                 continue
             if plan is None:
@@ -90,6 +92,8 @@ class Flusher:
                 if job.identity is not None:
                     partition.identity = None
                 partition.log.flushed(plan)
+                if partition.flushes:
+                    partition.flushes.reached(partition.log.flushed_offset)
                 if partition.flush_again:
                     self.want(partition)
                 if partition.policy.fsynced:
@@ -109,14 +113,38 @@ class Flusher:
         why = Refused(Code.STORAGE_FAILED, f"flushing {partition.topic}-{partition.index} failed: {error}")
         self._log("flush failed", topic=partition.topic, partition=partition.index, error=str(error))
         _, paths = partition.log.flush_failed(plan, error)
-        partition.cut_back(why)
         if paths:
             files = self._world.files
-            self._world.offload(lambda: _remove(files, paths))
+            partition.offload(self._world, lambda: self._remove(files, paths))
+        # First who keeps a state that the log has lost: whoever hears of it next may ask at once.
         self.lost(partition, why)
+        partition.cut_back(why)
+
+    def _remove(self, files: Files, paths: list[str]) -> None:
+        try:
+            for path in paths:
+                files.remove(path)
+        except OSError as error:
+            self._log("what a failed flush left could not be removed", paths=paths, error=str(error))
+
+    async def flushed(self, partition: Partition, end_offset: int) -> Refused | None:
+        """Until all before an offset is on the disk, whatever the topic's durability; or why it never will be."""
+        if end_offset <= partition.log.flushed_offset:
+            return None
+        if partition.closed is not None:
+            return partition.closed
+        future: asyncio.Future[Refused | None] = asyncio.get_running_loop().create_future()
+
+        def tell(why: Refused | None) -> None:
+            if not future.done():
+                future.set_result(why)
+
+        partition.flushes.add(end_offset, tell)
+        self.must(partition)
+        return await future
 
     async def drain(self) -> None:
-        """Until nothing is queued or under way."""
+        """Until nothing is queued or under way. For the end: where others go on writing, that may never be."""
         while self._jobs or self._queue or self._due:
             future = asyncio.get_running_loop().create_future()
             if not self._jobs:

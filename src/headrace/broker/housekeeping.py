@@ -26,7 +26,7 @@ class Housekeeping:
         self._world = broker.world
         self._retention_check_ms = retention_check_ms
         self._log = log
-        self._removals: dict[int, tuple[Removal, asyncio.TimerHandle]] = {}
+        self._removals: dict[int, tuple[Partition, Removal, asyncio.TimerHandle]] = {}
         self._retained_ms = 0.0
         self._settled_ms = 0.0
 
@@ -63,7 +63,7 @@ class Housekeeping:
             expired = log.expired(now_ms, upto_offset=partition.committed_end)
             if expired:
                 first = log.start_offset
-                self._remove_later(log.detach(expired), log.settings.file_delete_delay_ms)
+                self._remove_later(partition, log.detach(expired), log.settings.file_delete_delay_ms)
                 self._log(
                     "retention removed segments",
                     topic=partition.topic, partition=partition.index, segments=len(expired), offsets=f"{first}..{log.start_offset}",
@@ -74,12 +74,15 @@ class Housekeeping:
         if not partition.readers and not log.dirty:
             log.forget()
 
-    def _remove_later(self, removal: Removal, delay_ms: int) -> None:
+    def _remove_later(self, partition: Partition, removal: Removal, delay_ms: int) -> None:
         def due() -> None:
             self._removals.pop(id(removal), None)
-            self._world.offload(lambda: self._remove(removal))
+            # The folder of a deleted topic goes as a whole, and its name may be another topic's by now.
+            if partition.closed is None:
+                partition.offload(self._world, lambda: self._remove(removal))
 
-        self._removals[id(removal)] = (removal, asyncio.get_running_loop().call_later(delay_ms / 1000, due))
+        timer = asyncio.get_running_loop().call_later(delay_ms / 1000, due)
+        self._removals[id(removal)] = (partition, removal, timer)
 
     def _remove(self, removal: Removal) -> None:
         try:
@@ -100,13 +103,14 @@ class Housekeeping:
             log = partition.log
             if log.readonly is None or partition.closed is not None or partition.flush_state:
                 continue
-            why = await self._world.offload(log.resume)
+            why = await partition.offload(self._world, log.resume)
             if not isinstance(why, Refused):
                 self._log("writing resumed", topic=partition.topic, partition=partition.index)
 
     async def finish(self) -> None:
         """Before a clean shutdown: what is to be removed goes now, because the next start looks at no folder."""
         removals, self._removals = self._removals, {}
-        for removal, timer in removals.values():
+        for partition, removal, timer in removals.values():
             timer.cancel()
-            await self._world.offload(lambda removal=removal: self._remove(removal))  # type: ignore[misc]
+            if partition.closed is None:
+                await self._world.offload(lambda removal=removal: self._remove(removal))  # type: ignore[misc]

@@ -13,7 +13,9 @@ the producer's sequence check and the write.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from typing import TypeVar
 
 from headrace.base.errors import Code, Refused
 from headrace.base.ids import TopicId
@@ -38,6 +40,9 @@ _INFLATE_INLINE_BOUND = 512 * KIB
 WRITE_BACK_SIZE = 8 * MIB
 
 
+T = TypeVar("T")
+
+
 class Slow:
     """The batch is fine so far, but the rest of the look would hold the loop."""
 
@@ -59,6 +64,8 @@ class Partition:
         "committed_end",
         "flush_again",
         "flush_state",
+        "flushes",
+        "guests",
         "identity",
         "index",
         "leader_epoch",
@@ -94,8 +101,11 @@ class Partition:
         self.bytes_appended = 0  # rises with every append; a reader that waits for a size compares it
         self.bytes_handed_on = 0  # of them, what was flushed or given to the disk to write
         self.acks = PositionWaiters()
+        self.flushes = PositionWaiters()  # who waits for the flushed end, whatever the durability
         self.readers: dict[Callable[[], None], None] = {}  # called, once each time, when the committed end rises
         self.closed: Refused | None = None  # deleted or moved: nothing more is served
+        # Pieces of work off the loop that know the folder by its name: until they are done, no other topic gets that name.
+        self.guests = 0
         self.flush_state = 0
         self.flush_again = False
         # File and content that say which topic the folder belongs to, until a flush has made them durable.
@@ -223,14 +233,26 @@ class Partition:
         """The log lost what was not flushed: who waited for it hears why."""
         end = self.log.end_offset
         self.committed_end = min(self.committed_end, end)
+        self.flushes.fail(-1, why)
         self.acks.fail(end, why)
 
     def close(self, why: Refused) -> None:
         """The partition is gone from this node."""
         self.closed = why
+        self.flushes.fail(-1, why)
         self.acks.fail(-1, why)
         for reader in list(self.readers):
             reader()
+
+    def offload(self, world: World, work: Callable[[], T]) -> asyncio.Future[T]:
+        """Work off the loop that knows the folder by its name."""
+        self.guests += 1
+        done = world.offload(work)
+        done.add_done_callback(self._guest_left)
+        return done
+
+    def _guest_left(self, done: asyncio.Future[T]) -> None:
+        self.guests -= 1
 
     # reading
 

@@ -96,6 +96,7 @@ class Shelf:
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
         self._closed = False
         self._doomed: deque[str] = deque()  # folders to remove off the loop
+        self._leaving: dict[str, Partition] = {}  # by folder: gone, but work off the loop knows the folder by its name
         self.made: Callable[[Partition], None] = lambda partition: None
         self.gone: Callable[[TopicImage], None] = lambda topic: None
 
@@ -249,10 +250,19 @@ class Shelf:
             for part in topic.partitions:
                 partition = self._by_id.get((topic.id, part.index))
                 if partition is not None:
-                    partition.policy = policy
-                    partition.log.settings = policy.log
+                    self._give(partition, policy)
         self._deltas.append(delta)
         self._wake.set()
+
+    def _give(self, partition: Partition, policy: TopicPolicy) -> None:
+        was_fsynced = partition.policy.fsynced
+        partition.policy = policy
+        partition.log.settings = policy.log
+        if was_fsynced and not policy.fsynced:
+            # Whoever waits for a flush waits no longer: the next one moves the committed end no more.
+            partition.advance(partition.log.end_offset)
+        elif policy.fsynced and not was_fsynced:
+            self._flusher.must(partition)
 
     async def run(self) -> None:
         """Work off changes, in order."""
@@ -266,13 +276,14 @@ class Shelf:
         made = 0
         for topic in delta.topics_gone:
             for part in topic.partitions:
-                self._doom(f"{LOG_FOLDER}/{topic.name}-{part.index}")
+                self._doom_gone(topic.name, part.index)
                 made += 1
                 if made % _FOLDERS_A_TURN == 0:
                     await asyncio.sleep(0)
         for topic in delta.topics_made:
             for part in topic.partitions:
                 if self._is_mine(part) and self._image.topic_by_id(topic.id) is not None:
+                    await self._name_is_free(f"{LOG_FOLDER}/{topic.name}-{part.index}")
                     self._make(topic, part)
                     made += 1
                     if made % _FOLDERS_A_TURN == 0:
@@ -282,6 +293,7 @@ class Shelf:
             if known is not None:
                 known.leader_epoch = part.leader_epoch
             elif self._is_mine(part) and self._image.topic_by_id(topic.id) is not None:
+                await self._name_is_free(f"{LOG_FOLDER}/{topic.name}-{part.index}")
                 self._make(topic, part)
                 made += 1
                 if made % _FOLDERS_A_TURN == 0:
@@ -333,6 +345,24 @@ class Shelf:
         if known is not None and not self._closed and (topic.id, part.index) not in self._by_id:
             self._make(known, known.partitions[part.index])
 
+    async def _name_is_free(self, folder: str) -> None:
+        """Until no thread writes by the name of a folder that is gone: it would write into the next one of that name."""
+        gone = self._leaving.pop(folder, None)
+        while gone is not None and gone.guests:
+            await asyncio.sleep(0.001)
+
+    def _doom_gone(self, name: str, index: int) -> None:
+        """The folder of a deleted topic goes, once the disk lets it."""
+        if self._closed or (name, index) in self._by_name:  # whoever made it again has seen to the old one
+            return
+        try:
+            self._doom(f"{LOG_FOLDER}/{name}-{index}")
+        except OSError as error:
+            self._log(
+                "the folder of a deleted topic stands in the way, trying again", topic=name, partition=index, error=str(error)
+            )
+            asyncio.get_running_loop().call_later(_MAKE_AGAIN_S, self._doom_gone, name, index)
+
     def _add(self, topic: TopicImage, part: PartitionImage, log: Log) -> Partition:
         partition = Partition(
             topic.name,
@@ -352,6 +382,10 @@ class Shelf:
     def _drop(self, partition: Partition, why: Refused) -> None:
         del self._by_name[(partition.topic, partition.index)]
         del self._by_id[(partition.topic_id, partition.index)]
+        if self._leaving:
+            self._leaving = {folder: gone for folder, gone in self._leaving.items() if gone.guests}
+        if partition.guests:
+            self._leaving[f"{LOG_FOLDER}/{partition.topic}-{partition.index}"] = partition
         partition.close(why)
 
     def _doom(self, folder: str) -> None:
