@@ -46,7 +46,7 @@ class DiskFile:
             if self._fd >= 0:
                 return self._fd
             try:
-                self._fd = os.open(self._files.absolute(self.path), os.O_RDWR | os.O_CLOEXEC)
+                self._fd = self._files.descriptor(self.path)
             except BaseException:
                 self._pins -= 1
                 raise
@@ -209,14 +209,29 @@ class DiskFiles:
     def absolute(self, path: str) -> str:
         return f"{self.root}/{path}"
 
+    def descriptor(self, path: str, flags: int = 0) -> int:
+        """Called under the lock. Where the process has no descriptors left, another file gives one of its own."""
+        try:
+            return os.open(self.absolute(path), os.O_RDWR | os.O_CLOEXEC | flags, 0o644)
+        except OSError as error:
+            if error.errno not in (errno.EMFILE, errno.ENFILE) or not self._close_others(self.open_count - 1):
+                raise
+            return os.open(self.absolute(path), os.O_RDWR | os.O_CLOEXEC | flags, 0o644)
+
     def opened(self, file: DiskFile) -> None:
         """Called under the lock: count it, and close others beyond the bound."""
         self.open_count += 1
+        if len(self._open) > 2 * self.open_count + 16:  # files that were closed by hand or removed stand there still
+            self._open = deque(dict.fromkeys(other for other in self._open if other._fd >= 0 and other is not file))
         self._open.append(file)
+        self._close_others(self.open_files_max)
+
+    def _close_others(self, open_files_max: int) -> bool:
+        """Close the least recently used beyond so many; whether there were as many to close."""
         # Two rounds: the first takes away second chances, the second finds the victims.
         for _ in range(2 * len(self._open)):
-            if self.open_count <= self.open_files_max:
-                return
+            if self.open_count <= open_files_max:
+                return True
             victim = self._open.popleft()
             if victim._fd < 0:
                 continue  # it was closed by hand
@@ -227,6 +242,7 @@ class DiskFiles:
             os.close(victim._fd)
             victim._fd = -1
             self.open_count -= 1
+        return self.open_count <= open_files_max
 
     def open(self, path: str, *, create: bool = False) -> DiskFile:
         folder, _, name = path.rpartition("/")
@@ -237,7 +253,7 @@ class DiskFiles:
             file = files.get(name)
             if create and not (file is not None and file._fd >= 0):
                 # An empty file with the name; the descriptor is opened at the first use.
-                os.close(os.open(self.absolute(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644))
+                os.close(self.descriptor(path, os.O_CREAT))
             elif file is None and not os.path.exists(self.absolute(path)):
                 raise FileNotFoundError(errno.ENOENT, "no such file", path)
             if file is None:
