@@ -103,9 +103,6 @@ class Broker:
             return self.settings.kafka.host, self.settings.kafka.port
         return local_host, local_port
 
-    def count_refused(self, why: Refused) -> None:
-        self.metrics.refused[why.code] += 1
-
     async def delete_records(self, partition: Partition, offset: int) -> int | Refused:
         """Move a partition's start; the new start once it is durable."""
         log = partition.log

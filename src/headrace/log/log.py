@@ -655,7 +655,8 @@ class Log:
                 end_position = _before_broken(segment, offset, end_position)
             if offset >= segment.end_offset:
                 raise Damaged(segment.size, offset, "the offsets up to the next segment are missing")
-            position, end_position, first = segment.read_range(offset, size_max, end_position, whole_first_batch, may_block)
+            limit = end_position
+            position, end_position, first = segment.read_range(offset, size_max, limit, whole_first_batch, may_block)
         except NotInMemory:
             return self._cold(segment, offset, size_max)
         except IndexWrong:
@@ -672,7 +673,11 @@ class Log:
         if size <= 0:
             return Read(None, first, 0)
         # Whether the slice itself lies in memory is looked up by whoever sends it, piece by piece, when its turn has come.
-        return Read(FileSlice(segment.file, position, size), first, size)
+        if end_position == limit:
+            count = min(end_offset, segment.end_offset) - max(first, offset)
+        else:
+            count = segment.count_between(position, end_position, max(first, offset))
+        return Read(FileSlice(segment.file, position, size), first, size, count)
 
     def _cold(self, segment: Segment, offset: int, size_max: int) -> Cold:
         interval = self._settings.index_interval_bytes

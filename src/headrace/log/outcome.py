@@ -32,12 +32,13 @@ class Duplicate(Appended):
 class Read:
     """A stretch of one segment. Nothing is there to read when `body` is None."""
 
-    __slots__ = ("body", "first_offset", "size")
+    __slots__ = ("body", "count", "first_offset", "size")
 
-    def __init__(self, body: FileSlice | None, first_offset: int, size: int) -> None:
+    def __init__(self, body: FileSlice | None, first_offset: int, size: int, count: int = 0) -> None:
         self.body = body
         self.first_offset = first_offset  # the first batch's base: at or before the offset that was asked for
         self.size = size
+        self.count = count  # of offsets; where only the disk knows, the segment's average by size
 
     def __repr__(self) -> str:
         return f"Read(from {self.first_offset}, {self.size} bytes)"

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import struct
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from headrace.base.files import File, Files
@@ -222,6 +222,16 @@ class Segment:
         if recent and recent[0] <= offset:
             return self.recent_positions[bisect_right(recent, offset) - 1]
         return self.find(offset, may_block)[0]
+
+    def count_between(self, position: int, end_position: int, offset: int) -> int:
+        """How many offsets from `offset` on lie in a stretch that begins with their batch and does not reach the segment's end.
+
+        Exact among the last batches; else as many as the segment has on average: over the whole segment that is right again.
+        """
+        recent = self.recent_positions
+        if recent and recent[0] <= position:
+            return self.recent_offsets[bisect_left(recent, end_position)] - offset
+        return (end_position - position) * (self.end_offset - self.base_offset) // self.size
 
     def find(self, offset: int, may_block: bool) -> tuple[int, int, int, int]:
         """The batch that holds `offset`, or the first one behind it: its position, first and last offset, and size."""

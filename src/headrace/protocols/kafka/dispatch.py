@@ -89,6 +89,9 @@ class Dispatcher:
         if answer is None:
             self._count(metrics, request, 0)
             return []
+        if isinstance(answer, ProtocolError):
+            self._count(metrics, request, 0)
+            return answer
         if isinstance(answer, Message):
             return self._encode(header, metrics, request, answer)
         if isinstance(answer, Later):
@@ -101,8 +104,11 @@ class Dispatcher:
 
     async def _finish(
         self, header: RequestHeader, metrics: ApiMetrics, request: Request, work: Coroutine[Any, Any, Any]
-    ) -> list[Body] | Later[list[Body]]:
+    ) -> list[Body] | Later[list[Body]] | ProtocolError:
         answer = await work
+        if isinstance(answer, ProtocolError):
+            self._count(metrics, request, 0)
+            return answer
         if isinstance(answer, Later):
             later: Later[list[Body]] = Later()
             answer.then(lambda message: later.complete(self._encode(header, metrics, request, message)))

@@ -5,7 +5,8 @@ The numbers are facts of the protocol. `CODES` is total: a test fails when a `Co
 
 from __future__ import annotations
 
-from headrace.base.errors import Code
+from headrace.base.errors import Code, Refused
+from headrace.base.metrics import Metrics
 
 NONE = 0
 UNKNOWN_SERVER_ERROR = -1
@@ -146,6 +147,13 @@ CODES: dict[Code, int] = {
     Code.CONFLICT: UNKNOWN_SERVER_ERROR,
     Code.BAD_FEATURE: FEATURE_UPDATE_FAILED,
 }
+
+
+def tell(why: Refused, metrics: Metrics) -> int:
+    """The code of a refusal that a client hears; it is counted."""
+    metrics.refused[why.code] += 1
+    return CODES[why.code]
+
 
 # Refusals of a group's member that an answer about several members gives to each of them.
 MEMBER_CODES = frozenset({Code.UNKNOWN_MEMBER, Code.FENCED_INSTANCE})

@@ -35,7 +35,7 @@ def _one(broker: Broker, topic: str, index: int, replicas: Sequence[int] | None)
     row = ReassignablePartitionResponse(index, errors.NONE, None)
     partition = broker.partition(topic, index)
     if isinstance(partition, Refused):
-        row.error_code, row.error_message = errors.CODES[partition.code], partition.why
+        row.error_code, row.error_message = errors.tell(partition, broker.metrics), partition.why
     elif replicas is None:
         row.error_code = errors.NO_REASSIGNMENT_IN_PROGRESS
         row.error_message = "no reassignment of this partition is under way"

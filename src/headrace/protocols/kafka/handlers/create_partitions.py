@@ -34,7 +34,7 @@ async def handle(broker: Broker, request: CreatePartitionsRequest, context: Cont
             assignments = None if topic.assignments is None else [one.broker_ids for one in topic.assignments]
             done = await broker.add_partitions(topic.name, topic.count, assignments, check_only=request.validate_only)
         if isinstance(done, Refused):
-            rows.append(CreatePartitionsTopicResult(topic.name, errors.CODES[done.code], done.why))
+            rows.append(CreatePartitionsTopicResult(topic.name, errors.tell(done, broker.metrics), done.why))
         else:
             rows.append(CreatePartitionsTopicResult(topic.name))
     return CreatePartitionsResponse(results=rows)

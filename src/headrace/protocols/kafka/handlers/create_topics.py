@@ -32,7 +32,7 @@ async def handle(broker: Broker, request: CreateTopicsRequest, context: Context)
     for topic in request.topics:
         if times[topic.name] > 1:
             if topic.name not in answered:
-                rows.append(_refused(topic.name, Refused(Code.BAD_REQUEST, "Duplicate topic name.")))
+                rows.append(_refused(broker, topic.name, Refused(Code.BAD_REQUEST, "Duplicate topic name.")))
         else:
             rows.append(await _one(broker, topic, request.validate_only))
         answered.add(topic.name)
@@ -42,9 +42,9 @@ async def handle(broker: Broker, request: CreateTopicsRequest, context: Context)
 async def _one(broker: Broker, topic: CreatableTopic, check_only: bool) -> CreatableTopicResult:
     indexes = [assignment.partition_index for assignment in topic.assignments]
     if len(set(indexes)) != len(indexes):
-        return _refused(topic.name, Refused(Code.BAD_ASSIGNMENT, "a partition is assigned twice"))
+        return _refused(broker, topic.name, Refused(Code.BAD_ASSIGNMENT, "a partition is assigned twice"))
     if topic.name in broker.internal_topics and not check_only:
-        return _refused(topic.name, Refused(Code.BAD_TOPIC_NAME, f"{topic.name} is made by the broker itself"))
+        return _refused(broker, topic.name, Refused(Code.BAD_TOPIC_NAME, f"{topic.name} is made by the broker itself"))
     new = NewTopic(
         topic.name,
         topic.num_partitions,
@@ -54,7 +54,7 @@ async def _one(broker: Broker, topic: CreatableTopic, check_only: bool) -> Creat
     )
     created = await broker.create_topic(new, check_only=check_only)
     if isinstance(created, Refused):
-        return _refused(topic.name, created)
+        return _refused(broker, topic.name, created)
     return CreatableTopicResult(
         topic.name,
         created.id,
@@ -73,5 +73,5 @@ def _configs(broker: Broker, created: TopicCreated) -> list[CreatableTopicConfig
     ]
 
 
-def _refused(name: str, why: Refused) -> CreatableTopicResult:
-    return CreatableTopicResult(name, error_code=errors.CODES[why.code], error_message=why.why)
+def _refused(broker: Broker, name: str, why: Refused) -> CreatableTopicResult:
+    return CreatableTopicResult(name, error_code=errors.tell(why, broker.metrics), error_message=why.why)

@@ -37,7 +37,7 @@ def handle(broker: Broker, request: DeleteGroupsRequest, context: Context) -> La
         rows = []
         for name, result in zip(names, results, strict=True):
             why = result if isinstance(result, Refused) else result.groups[0][1]
-            rows.append(DeletableGroupResult(name, errors.CODES[why.code] if why else errors.NONE))
+            rows.append(DeletableGroupResult(name, errors.tell(why, broker.metrics) if why else errors.NONE))
         return DeleteGroupsResponse(results=rows)
 
     return gather(asked, answer)

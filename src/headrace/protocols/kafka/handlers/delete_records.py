@@ -28,11 +28,11 @@ async def handle(broker: Broker, request: DeleteRecordsRequest, context: Context
             rows.append(row)
             partition = broker.partition(topic.name, part.partition_index)
             if isinstance(partition, Refused):
-                row.error_code = errors.CODES[partition.code]
+                row.error_code = errors.tell(partition, broker.metrics)
                 continue
             moved = await broker.delete_records(partition, part.offset)
             if isinstance(moved, Refused):
-                row.error_code = errors.CODES[moved.code]
+                row.error_code = errors.tell(moved, broker.metrics)
             else:
                 row.low_watermark = moved
         topics.append(DeleteRecordsTopicResult(topic.name, rows))

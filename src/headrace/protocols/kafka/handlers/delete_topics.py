@@ -48,7 +48,7 @@ async def _one(broker: Broker, topic: DeleteTopicState) -> DeletableTopicResult:
         return _refused(topic, errors.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition.")
     refused = await broker.delete_topic(known)
     if refused is not None:
-        return _refused(topic, errors.CODES[refused.code], refused.why)
+        return _refused(topic, errors.tell(refused, broker.metrics), refused.why)
     return DeletableTopicResult(known.name, known.id)
 
 

@@ -36,7 +36,7 @@ def handle(broker: Broker, request: DescribeConfigsRequest, context: Context) ->
             found = [_as_reached(broker, one, context) for one in found]
         result = DescribeConfigsResult(errors.NONE, None, resource.resource_type, resource.resource_name)
         if isinstance(found, Refused):
-            result.error_code, result.error_message = errors.CODES[found.code], found.why
+            result.error_code, result.error_message = errors.tell(found, broker.metrics), found.why
         else:
             result.configs = [_row(one, request) for one in found]
         results.append(result)

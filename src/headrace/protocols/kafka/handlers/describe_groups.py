@@ -40,7 +40,7 @@ def handle(
 
     def answer(results: list[DescribedGroups | Refused]) -> DescribeGroupsResponse:
         rows = [
-            _row(group_id, result if isinstance(result, Refused) else result.groups[0][1], operations, context.version)
+            _row(broker, group_id, result if isinstance(result, Refused) else result.groups[0][1], operations, context.version)
             for group_id, result in zip(group_ids, results, strict=True)
         ]
         return DescribeGroupsResponse(groups=rows)
@@ -48,13 +48,13 @@ def handle(
     return gather(asked, answer)
 
 
-def _row(group_id: str, found: Described | Refused, operations: int, version: int) -> DescribedGroup:
+def _row(broker: Broker, group_id: str, found: Described | Refused, operations: int, version: int) -> DescribedGroup:
     if isinstance(found, Refused):
         if found.code is Code.GROUP_NOT_FOUND:
             if version >= 6:
                 return DescribedGroup(errors.GROUP_ID_NOT_FOUND, found.why, group_id, "Dead", authorized_operations=operations)
             return DescribedGroup(errors.NONE, None, group_id, "Dead", authorized_operations=operations)
-        return DescribedGroup(errors.CODES[found.code], found.why if version >= 6 else None, group_id)
+        return DescribedGroup(errors.tell(found, broker.metrics), found.why if version >= 6 else None, group_id)
     members = [
         DescribedGroupMember(
             member.member_id,

@@ -32,7 +32,7 @@ def handle(
             rows.append(row)
             partition = broker.partition(topic.name, index)
             if isinstance(partition, Refused):
-                row.error_code, row.error_message = errors.CODES[partition.code], partition.why
+                row.error_code, row.error_message = errors.tell(partition, broker.metrics), partition.why
                 continue
             row.active_producers = [
                 ProducerState(state.producer_id, state.epoch, state.last_sequence, state.last_timestamp, -1, -1)

@@ -40,7 +40,7 @@ def handle(broker: Broker, request: DescribeTopicPartitionsRequest, context: Con
         topic = broker.image.topic(name)
         if topic is None:
             bad = topic_names.check(name)
-            code = errors.CODES[bad.code] if bad is not None else errors.UNKNOWN_TOPIC_OR_PARTITION
+            code = errors.tell(bad, broker.metrics) if bad is not None else errors.UNKNOWN_TOPIC_OR_PARTITION
             if request.topics:
                 rows.append(DescribeTopicPartitionsResponseTopic(code, name))
             continue

@@ -28,7 +28,7 @@ def handle(broker: Broker, request: ElectLeadersRequest, context: Context) -> El
         for index in topic.partitions:
             partition = broker.partition(topic.topic, index)
             if isinstance(partition, Refused):
-                rows.append(PartitionResult(index, errors.CODES[partition.code], partition.why))
+                rows.append(PartitionResult(index, errors.tell(partition, broker.metrics), partition.why))
             else:
                 rows.append(PartitionResult(index, errors.ELECTION_NOT_NEEDED, _NOT_NEEDED))
         topics.append(ReplicaElectionResult(topic.topic, rows))

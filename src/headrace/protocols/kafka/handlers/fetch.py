@@ -47,7 +47,7 @@ _NOT_LED = (errors.NOT_LEADER_OR_FOLLOWER, errors.FENCED_LEADER_EPOCH)
 def handle(broker: Broker, request: FetchRequest, context: Context) -> FetchResponse | Later[FetchResponse]:
     session = _session(broker, request, context)
     if isinstance(session, Refused):
-        return FetchResponse(error_code=errors.CODES[session.code])
+        return FetchResponse(error_code=errors.tell(session, broker.metrics))
     if request.replica_id >= 0 or (request.replica_state is not None and request.replica_state.replica_id >= 0):
         return _refuse_replica(request)
     if session is None:
@@ -232,8 +232,7 @@ def _partition_data(broker: Broker, request: FetchRequest, row: Tracked, want: W
     partition_ = want.partition
     if isinstance(read, Refused) or read is None:
         assert isinstance(read, Refused)
-        broker.count_refused(read)
-        code = errors.CODES[read.code]
+        code = errors.tell(read, broker.metrics)
         data = PartitionData(row.index, code, -1, -1, -1, records=_NO_RECORDS)
         if code == errors.OFFSET_OUT_OF_RANGE and isinstance(partition_, Partition):
             data.high_watermark = data.last_stable_offset = partition_.committed_end
@@ -249,6 +248,7 @@ def _partition_data(broker: Broker, request: FetchRequest, row: Tracked, want: W
     if body is not None:
         metrics = partition_.metrics
         metrics.bytes_out += read.size
+        metrics.records_out += read.count
         metrics.fetches += 1
     return PartitionData(
         row.index,

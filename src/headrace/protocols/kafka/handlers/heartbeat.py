@@ -18,13 +18,13 @@ def handle(broker: Broker, request: HeartbeatRequest, context: Context) -> Heart
     host = broker.group_host(request.group_id)
     if isinstance(host, Refused):
         # A heartbeat while groups are loaded is taken as well: the session begins when they are.
-        code = errors.CODES[host.code]
+        code = errors.tell(host, broker.metrics)
         return HeartbeatResponse(error_code=errors.NONE if code == errors.COORDINATOR_LOAD_IN_PROGRESS else code)
     asked = Asked(request.group_id, request.member_id, request.group_instance_id, request.generation_id)
     answer: Later[HeartbeatResponse] = Later()
     host.ask(lambda machine, now_ms, waiter: machine.heartbeat(asked, now_ms, waiter)).then(
         lambda result: answer.complete(
-            HeartbeatResponse(error_code=errors.CODES[result.code] if isinstance(result, Refused) else errors.NONE)
+            HeartbeatResponse(error_code=errors.tell(result, broker.metrics) if isinstance(result, Refused) else errors.NONE)
         )
     )
     return answer

@@ -27,7 +27,7 @@ async def handle(broker: Broker, request: IncrementalAlterConfigsRequest, contex
         done = await _one(broker, resource, request.validate_only)
         row = AlterConfigsResourceResponse(errors.NONE, None, resource.resource_type, resource.resource_name)
         if isinstance(done, Refused):
-            row.error_code, row.error_message = errors.CODES[done.code], done.why
+            row.error_code, row.error_message = errors.tell(done, broker.metrics), done.why
         rows.append(row)
     return IncrementalAlterConfigsResponse(responses=rows)
 

@@ -29,5 +29,5 @@ def handle(
 async def _give(broker: Broker) -> InitProducerIdResponse:
     producer_id = await broker.new_producer_id()
     if isinstance(producer_id, Refused):
-        return InitProducerIdResponse(error_code=errors.CODES[producer_id.code], producer_epoch=-1)
+        return InitProducerIdResponse(error_code=errors.tell(producer_id, broker.metrics), producer_epoch=-1)
     return InitProducerIdResponse(producer_id=producer_id)

@@ -23,7 +23,7 @@ from headrace.protocols.kafka.messages.join_group import JoinGroupRequest, JoinG
 def handle(broker: Broker, request: JoinGroupRequest, context: Context) -> JoinGroupResponse | Later[JoinGroupResponse]:
     host = broker.group_host(request.group_id)
     if isinstance(host, Refused):
-        return _refused(host, request.member_id, context.version)
+        return _refused(broker, host, request.member_id, context.version)
     asked = JoinRequest(
         request.group_id,
         request.member_id,
@@ -42,15 +42,15 @@ def handle(broker: Broker, request: JoinGroupRequest, context: Context) -> JoinG
     new_id = make_member_id(context.client_id[:MEMBER_NAME_LENGTH_MAX], instance_id, broker.world.random_bytes(16))
     answer: Later[JoinGroupResponse] = Later()
     host.ask(lambda machine, now_ms, waiter: machine.join(asked, now_ms, waiter, new_id)).then(
-        lambda result: answer.complete(_response(result, request, context.version))
+        lambda result: answer.complete(_response(broker, result, request, context.version))
     )
     return answer
 
 
-def _response(result: Joined | Refused, request: JoinGroupRequest, version: int) -> JoinGroupResponse:
+def _response(broker: Broker, result: Joined | Refused, request: JoinGroupRequest, version: int) -> JoinGroupResponse:
     if isinstance(result, Refused):
         member_id = result.member_id if isinstance(result, JoinRefused) else request.member_id
-        return _refused(result, member_id, version)
+        return _refused(broker, result, member_id, version)
     return JoinGroupResponse(
         generation_id=result.generation,
         protocol_type=result.protocol_type,
@@ -62,5 +62,7 @@ def _response(result: Joined | Refused, request: JoinGroupRequest, version: int)
     )
 
 
-def _refused(why: Refused, member_id: str, version: int) -> JoinGroupResponse:
-    return JoinGroupResponse(error_code=errors.CODES[why.code], protocol_name=None if version >= 7 else "", member_id=member_id)
+def _refused(broker: Broker, why: Refused, member_id: str, version: int) -> JoinGroupResponse:
+    return JoinGroupResponse(
+        error_code=errors.tell(why, broker.metrics), protocol_name=None if version >= 7 else "", member_id=member_id
+    )

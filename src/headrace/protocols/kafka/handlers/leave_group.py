@@ -18,7 +18,7 @@ from headrace.protocols.kafka.messages.leave_group import LeaveGroupRequest, Lea
 def handle(broker: Broker, request: LeaveGroupRequest, context: Context) -> LeaveGroupResponse | Later[LeaveGroupResponse]:
     host = broker.group_host(request.group_id)
     if isinstance(host, Refused):
-        return LeaveGroupResponse(error_code=errors.CODES[host.code])
+        return LeaveGroupResponse(error_code=errors.tell(host, broker.metrics))
     if context.version >= 3:
         leavers = [Leaver(member.member_id, member.group_instance_id) for member in request.members]
     else:
@@ -26,22 +26,22 @@ def handle(broker: Broker, request: LeaveGroupRequest, context: Context) -> Leav
     asked = LeaveRequest(request.group_id, leavers)
     answer: Later[LeaveGroupResponse] = Later()
     host.ask(lambda machine, now_ms, waiter: machine.leave(asked, now_ms, waiter)).then(
-        lambda result: answer.complete(_response(result, request, context.version))
+        lambda result: answer.complete(_response(broker, result, request, context.version))
     )
     return answer
 
 
-def _response(result: Left | Refused, request: LeaveGroupRequest, version: int) -> LeaveGroupResponse:
+def _response(broker: Broker, result: Left | Refused, request: LeaveGroupRequest, version: int) -> LeaveGroupResponse:
     if isinstance(result, Refused):
         if version >= 3 and result.code in errors.MEMBER_CODES:
             # Each member hears it for itself.
-            code = errors.CODES[result.code]
+            code = errors.tell(result, broker.metrics)
             return LeaveGroupResponse(
                 members=[MemberResponse(member.member_id, member.group_instance_id, code) for member in request.members]
             )
-        return LeaveGroupResponse(error_code=errors.CODES[result.code])
+        return LeaveGroupResponse(error_code=errors.tell(result, broker.metrics))
     rows = [
-        MemberResponse(member_id, instance_id, errors.CODES[why.code] if why else errors.NONE)
+        MemberResponse(member_id, instance_id, errors.tell(why, broker.metrics) if why else errors.NONE)
         for member_id, instance_id, why in result.members
     ]
     if version >= 3:

@@ -26,7 +26,7 @@ def handle(broker: Broker, request: ListGroupsRequest, context: Context) -> Late
         groups = []
         for result in results:
             if isinstance(result, Refused):
-                response.error_code = errors.CODES[result.code]
+                response.error_code = errors.tell(result, broker.metrics)
             else:
                 groups += result.groups
         groups.sort(key=lambda group: group.group)

@@ -54,7 +54,7 @@ def handle(
             partition = broker.partition(topic.name, part.partition_index)
             refused = partition if isinstance(partition, Refused) else partition.check_leader_epoch(part.current_leader_epoch)
             if refused is not None:
-                row.error_code = errors.CODES[refused.code]
+                row.error_code = errors.tell(refused, broker.metrics)
             elif isinstance(partition, Partition):
                 _answer(partition, part, row, context.version, searches)
         topics.append(ListOffsetsTopicResponse(topic.name, rows))
@@ -110,7 +110,7 @@ async def _search(
         except OSError as error:
             found = Refused(Code.STORAGE_FAILED, f"searching {partition!r} failed: {error}")
         if isinstance(found, Refused):
-            row.error_code = errors.CODES[found.code]
+            row.error_code = errors.tell(found, broker.metrics)
         elif found is not None:
             row.offset, row.timestamp, row.leader_epoch = found
     return _fit(response, version)

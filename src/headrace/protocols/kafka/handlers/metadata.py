@@ -92,7 +92,7 @@ def _by_name(broker: Broker, name: str, request: MetadataRequest, refused: dict[
     if topic is not None:
         return _known(topic, request)
     why = refused.get(name) or topic_names.check(name)
-    code = errors.CODES[why.code] if why is not None else errors.UNKNOWN_TOPIC_OR_PARTITION
+    code = errors.tell(why, broker.metrics) if why is not None else errors.UNKNOWN_TOPIC_OR_PARTITION
     if why is not None and why.code is Code.CONFLICT:
         code = errors.LEADER_NOT_AVAILABLE
     return MetadataResponseTopic(code, name, NO_TOPIC_ID, name in broker.internal_topics)

@@ -9,7 +9,6 @@ The answer leaves when the commit is as durable as the topic `__consumer_offsets
 from __future__ import annotations
 
 from headrace.base.errors import Code, Refused
-from headrace.base.ids import NO_TOPIC_ID
 from headrace.base.limits import COMMIT_RETENTION_MS_MAX
 from headrace.broker.broker import Broker
 from headrace.broker.waiting import Later
@@ -51,11 +50,11 @@ def handle(broker: Broker, request: OffsetCommitRequest, context: Context) -> Of
                 )
         row.partitions = parts
         if good:
-            commits.append(TopicCommit(found.name, good, found.id if found.id != NO_TOPIC_ID else NO_TOPIC_ID))
+            commits.append(TopicCommit(found.name, good, found.id))
             open_rows.append(row)
     host = broker.group_host(request.group_id)
     if isinstance(host, Refused):
-        return _refuse(rows, host, request, context.version)
+        return _refuse(broker, rows, host, request, context.version)
     if not commits and request.topics:
         return OffsetCommitResponse(topics=rows)
     asked = CommitRequest(
@@ -70,10 +69,10 @@ def handle(broker: Broker, request: OffsetCommitRequest, context: Context) -> Of
 
     def respond(result: Committed | Refused) -> None:
         if isinstance(result, Refused):
-            answer.complete(_refuse(rows, result, request, context.version))
+            answer.complete(_refuse(broker, rows, result, request, context.version))
             return
         for row, (_, results) in zip(open_rows, result.topics, strict=True):
-            codes = {index: errors.CODES[why.code] for index, why in results if why is not None}
+            codes = {index: errors.tell(why, broker.metrics) for index, why in results if why is not None}
             for part in row.partitions:
                 if part.partition_index in codes and not part.error_code:
                     part.error_code = codes[part.partition_index]
@@ -89,9 +88,9 @@ def _retention(asked_ms: int) -> int:
 
 
 def _refuse(
-    rows: list[OffsetCommitResponseTopic], why: Refused, request: OffsetCommitRequest, version: int
+    broker: Broker, rows: list[OffsetCommitResponseTopic], why: Refused, request: OffsetCommitRequest, version: int
 ) -> OffsetCommitResponse:
-    code = errors.CODES[why.code]
+    code = errors.tell(why, broker.metrics)
     if why.code is Code.GROUP_NOT_FOUND and version < 9:
         code = errors.ILLEGAL_GENERATION
     if why.code is Code.COORDINATOR_LOADING:

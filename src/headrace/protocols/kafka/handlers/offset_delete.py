@@ -23,7 +23,7 @@ from headrace.protocols.kafka.messages.offset_delete import (
 def handle(broker: Broker, request: OffsetDeleteRequest, context: Context) -> OffsetDeleteResponse | Later[OffsetDeleteResponse]:
     host = broker.group_host(request.group_id)
     if isinstance(host, Refused):
-        return OffsetDeleteResponse(errors.CODES[host.code])
+        return OffsetDeleteResponse(errors.tell(host, broker.metrics))
     rows: list[OffsetDeleteResponseTopic] = []
     wanted: list[TopicPartitions] = []
     for topic in request.topics:
@@ -48,9 +48,14 @@ def handle(broker: Broker, request: OffsetDeleteRequest, context: Context) -> Of
 
     def respond(result: OffsetsDeleted | Refused) -> None:
         if isinstance(result, Refused):
-            answer.complete(OffsetDeleteResponse(errors.CODES[result.code]))
+            answer.complete(OffsetDeleteResponse(errors.tell(result, broker.metrics)))
             return
-        codes = {(name, index): errors.CODES[why.code] for name, parts in result.topics for index, why in parts if why is not None}
+        codes = {
+            (name, index): errors.tell(why, broker.metrics)
+            for name, parts in result.topics
+            for index, why in parts
+            if why is not None
+        }
         for row in rows:
             for part in row.partitions:
                 part.error_code = part.error_code or codes.get((row.name, part.partition_index), errors.NONE)

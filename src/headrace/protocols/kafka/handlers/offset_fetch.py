@@ -76,7 +76,7 @@ def _group(
     broker: Broker, group: OffsetFetchRequestGroup, result: FetchedOffsets | Refused, by_id: bool
 ) -> OffsetFetchResponseGroup:
     if isinstance(result, Refused):
-        return OffsetFetchResponseGroup(group.group_id, error_code=errors.CODES[result.code])
+        return OffsetFetchResponseGroup(group.group_id, error_code=errors.tell(result, broker.metrics))
     rows = []
     for name, partitions in result.topics:
         topic_id = NO_TOPIC_ID

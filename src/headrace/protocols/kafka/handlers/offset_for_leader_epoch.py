@@ -27,7 +27,7 @@ def handle(broker: Broker, request: OffsetForLeaderEpochRequest, context: Contex
             partition = broker.partition(topic.topic, part.partition)
             refused = partition if isinstance(partition, Refused) else partition.check_leader_epoch(part.current_leader_epoch)
             if refused is not None:
-                row.error_code = errors.CODES[refused.code]
+                row.error_code = errors.tell(refused, broker.metrics)
                 continue
             assert not isinstance(partition, Refused)
             epoch, end = partition.log.epoch_end(part.leader_epoch)

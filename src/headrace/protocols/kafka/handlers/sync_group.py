@@ -17,10 +17,10 @@ from headrace.protocols.kafka.messages.sync_group import SyncGroupRequest, SyncG
 
 def handle(broker: Broker, request: SyncGroupRequest, context: Context) -> SyncGroupResponse | Later[SyncGroupResponse]:
     if context.version >= 5 and (request.protocol_type is None or request.protocol_name is None):
-        return _response(Refused(Code.INCONSISTENT_PROTOCOL, "the protocol's type or name is missing"))
+        return _response(broker, Refused(Code.INCONSISTENT_PROTOCOL, "the protocol's type or name is missing"))
     host = broker.group_host(request.group_id)
     if isinstance(host, Refused):
-        return _response(host)
+        return _response(broker, host)
     asked = SyncRequest(
         request.group_id,
         request.member_id,
@@ -32,12 +32,12 @@ def handle(broker: Broker, request: SyncGroupRequest, context: Context) -> SyncG
     )
     answer: Later[SyncGroupResponse] = Later()
     host.ask(lambda machine, now_ms, waiter: machine.sync(asked, now_ms, waiter)).then(
-        lambda result: answer.complete(_response(result))
+        lambda result: answer.complete(_response(broker, result))
     )
     return answer
 
 
-def _response(result: Synced | Refused) -> SyncGroupResponse:
+def _response(broker: Broker, result: Synced | Refused) -> SyncGroupResponse:
     if isinstance(result, Refused):
-        return SyncGroupResponse(error_code=errors.CODES[result.code])
+        return SyncGroupResponse(error_code=errors.tell(result, broker.metrics))
     return SyncGroupResponse(protocol_type=result.protocol_type, protocol_name=result.protocol, assignment=result.assignment)
