@@ -238,4 +238,7 @@ def _copy(part: FileSlice) -> bytearray | None:
     file = part.file
     assert isinstance(file, DiskFile)
     data = bytearray(part.size)
-    return data if file.read_into(part.position, data) else None
+    try:
+        return data if file.read_into(part.position, data) else None
+    except OSError:  # the file is gone, or the disk fails: sending the slice meets the same and reports it
+        return None
