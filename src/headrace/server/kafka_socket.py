@@ -37,7 +37,8 @@ from headrace.protocols.kafka.handlers.context import Peer
 from headrace.server.budget import Budget
 from headrace.server.outlet import Outlet
 
-SCRATCH_SIZE = 256 * KIB
+# Five batches of 16 kB in flight arrive in one receive; of a frame of 1 MiB an eighth at most is copied out of it.
+SCRATCH_SIZE = 128 * KIB
 # What one connection is served in one turn of the loop; then others get theirs.
 _TURN_MS = 5.0
 
@@ -222,7 +223,11 @@ class KafkaSocket(asyncio.BufferedProtocol):
         return outlet.queued_bytes + self.connection.answer_bytes <= CONNECTION_ANSWER_BYTES_MAX
 
     def _serve(self, request: Request) -> None:
-        answer = self._edge.dispatcher.serve(request, self.peer)
+        try:
+            answer = self._edge.dispatcher.serve(request, self.peer)
+        except OSError as error:
+            self._world_failed(error)
+            return
         # Whoever needs the request's bytes for longer has copied them.
         self.connection.served(request)
         if isinstance(answer, list):
@@ -235,13 +240,22 @@ class KafkaSocket(asyncio.BufferedProtocol):
             self._held = True
             self._edge.spawn(self._finish(request, answer))
 
+    def _world_failed(self, error: OSError) -> None:
+        """The disk or the store failed in a way that nobody below turned into an answer: the client comes again and hears more."""
+        self._edge.log("a request could not be served", client=self.peer.client_id, error=str(error))
+        self.drop(f"the world failed: {error}")
+
     def _refuse(self, request: Request, why: ProtocolError) -> None:
         self.connection.refuse(request, str(why))
         self._backlog.clear()
         self._refused = True
 
     async def _finish(self, request: Request, work: Coroutine[Any, Any, Answer]) -> None:
-        answer = await work
+        try:
+            answer = await work
+        except OSError as error:
+            self._world_failed(error)
+            return
         self._held = False
         if isinstance(answer, list):
             self.connection.respond(request, answer)

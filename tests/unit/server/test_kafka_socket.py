@@ -444,3 +444,25 @@ def test_a_drain_waits_for_an_answer_on_its_way_out():
         assert client.outlet.sent == [b"1"] and not stage.edge.unanswered()
 
     run(story())
+
+
+def test_a_failing_world_ends_the_connection_and_not_the_node():
+    """An OSError that nobody had turned into an answer left the request unanswered for ever: the loop logged it and went on."""
+
+    def fail(number: int) -> Any:
+        raise OSError(5, "the disk is gone")
+
+    async def fail_later() -> Any:
+        raise OSError(5, "the disk is gone")
+
+    async def story() -> None:
+        for failing in (fail, lambda number: fail_later()):
+            stage = Stage()
+            stage.dispatcher.serve_as = failing
+            client = stage.connect()
+            client.send(frame(1))
+            await turns()
+            assert client.transport.aborted and "the disk is gone" in stage.why[-1]
+            assert not stage.edge.sockets
+
+    run(story())
