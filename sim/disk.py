@@ -77,6 +77,14 @@ class SimFile:
                 self.seen[start:end] = self.kept[start:end].ljust(end - start, b"\0")
         self.cold = True
 
+    def fail_to_sync(self, chance: random.Random) -> None:
+        """Some pages made it, and none is dirty any longer."""
+        made = [page for page in sorted(self.dirty) if chance.random() < 0.3]
+        if len(self.seen) >= len(self.kept):
+            reach = min(len(self.seen), max(((page + 1) * PAGE for page in made), default=0))
+            self.keep(made, max(len(self.kept), reach))
+        self.dirty.clear()
+
     def sync(self) -> None:
         self.keep(sorted(self.dirty), len(self.seen))
         self.dirty.clear()
@@ -248,6 +256,23 @@ class SimDisk:
         for change in self._waiting:
             change.keep()
         self._waiting.clear()
+
+    def sync_all(self) -> None:
+        """`syncfs`. When it fails, any file may be the one that was not written."""
+        self.syncs += 1
+        files = [node for node in self._reachable(seen=True) if isinstance(node, SimFile)]
+        if self.faults.sync_error_chance and self._chance.random() < self.faults.sync_error_chance:
+            self.sync_failures += 1
+            self.trace("sync of all fails")
+            for file in files:
+                file.fail_to_sync(self._chance)
+            raise OSError(errno.EIO, "input/output error")
+        self.trace("sync of all")
+        if self.faults.lies_about_sync:
+            return
+        self.keep_all_names()
+        for file in files:
+            file.sync()
 
     def next_number(self) -> int:
         self._number += 1
@@ -473,6 +498,11 @@ class SimFiles:
         if isinstance(node, SimFolder) and not self.disk.faults.lies_about_sync:
             self.disk.keep_names_of(node)
 
+    def sync_all(self) -> None:
+        if self.enter():
+            self._sync_latency()
+            self.disk.sync_all()
+
     def total_bytes(self) -> int:
         self.enter()
         return self.disk.faults.capacity_bytes
@@ -530,12 +560,7 @@ class SimFiles:
         if disk.faults.sync_error_chance and self._chance.random() < disk.faults.sync_error_chance:
             disk.sync_failures += 1
             disk.trace(f"sync {path} fails")
-            # Some pages made it, and none is dirty any longer.
-            made = [page for page in sorted(node.dirty) if self._chance.random() < 0.3]
-            if len(node.seen) >= len(node.kept):
-                reach = min(len(node.seen), max(((page + 1) * PAGE for page in made), default=0))
-                node.keep(made, max(len(node.kept), reach))
-            node.dirty.clear()
+            node.fail_to_sync(self._chance)
             raise OSError(errno.EIO, "input/output error", path)
         disk.trace(f"sync {path} {len(node.seen)}")
         if disk.faults.lies_about_sync:

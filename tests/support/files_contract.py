@@ -166,6 +166,7 @@ class FilesContract:
         file.sync()
         files.sync_folder("a")
         files.sync_folder("")
+        files.sync_all()
         assert file.read(0, 9) == b"abc"
 
     def test_dropping_the_cache_loses_nothing(self, files: Files) -> None:

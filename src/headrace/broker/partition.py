@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from headrace.base.errors import Code, Refused
+from headrace.base.files import File
 from headrace.base.ids import TopicId
 from headrace.base.limits import KIB, MIB
 from headrace.base.metrics import TopicMetrics
@@ -109,7 +110,7 @@ class Partition:
         self.flush_state = 0
         self.flush_again = False
         # File and content that say which topic the folder belongs to, until a flush has made them durable.
-        self.identity: tuple[str, bytes] | None = None
+        self.identity: tuple[File, bytes] | None = None
         self.must_flush = False  # the next round flushes, also with `pagecache`
         self._wants_flush = wants_flush
 

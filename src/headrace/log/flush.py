@@ -26,12 +26,16 @@ from headrace.log.snapshot import encode_snapshot
 from headrace.log.time_index import TimeIndex
 
 
-def replace_file(files: Files, path: str, data: bytes) -> None:
-    """Write a small file so that after a crash it is the old one or the new one. Its name is durable once the folder is synced."""
+def replace_file(files: Files, path: str, data: bytes, *, sync: bool = True) -> None:
+    """Write a small file so that after a crash it is the old one or the new one. Its name is durable once the folder is synced.
+
+    Without `sync` a power cut may leave anything there, until the caller has synced it.
+    """
     file = files.open(path + TMP, create=True)
     file.truncate(0)
     file.write(0, (data,))
-    file.sync()
+    if sync:
+        file.sync()
     files.rename(path + TMP, path)
 
 
@@ -48,14 +52,15 @@ class Spill:
         self._final = final
         self._version = index.version
 
-    def run(self, files: Files) -> None:
+    def run(self, files: Files, *, sync: bool = True) -> None:
         file = files.open(self._index.path, create=True)
         if self._data:
             file.write(self._position, (self._data,))
         if self._final:
             # A flush that failed may have written more than counts now.
             file.truncate(self._position + len(self._data))
-            file.sync()
+            if sync:
+                file.sync()
 
     def settle(self) -> None:
         self._index.spilled(self._count, self._version)
@@ -77,12 +82,16 @@ class FlushPlan:
     stale_snapshots: list[int]
     trouble: OSError | None = None  # of the housekeeping
 
-    def run(self) -> None:
-        """Off the loop. An OSError that comes out of here means that the flush failed."""
-        for file in self.data:
-            file.sync()
-        for folder in self.folders:
-            self.files.sync_folder(folder)
+    def run(self, *, is_synced: bool = False) -> None:
+        """Off the loop. An OSError that comes out of here means that the flush failed.
+
+        `is_synced`: `Files.sync_all` has run for many plans at once, after they were drawn up.
+        """
+        if not is_synced:
+            for file in self.data:
+                file.sync()
+            for folder in self.folders:
+                self.files.sync_folder(folder)
         try:
             self._keep_house()
         except OSError as error:

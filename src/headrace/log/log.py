@@ -206,19 +206,30 @@ class Log:
         """A plan is on its way: the log cannot be closed."""
         return self._flight is not None or self._start_flight
 
-    def close(self) -> CleanState:
-        """Flush and write all that makes the next start cheap. Off the loop; the log takes nothing more. OSError: not clean."""
+    @property
+    def has_to_write(self) -> bool:
+        """Whether `close` has anything to do on the disk."""
+        # An empty log is opened without any of its files.
+        is_written = not self.end_offset or self._snapshots[-1:] == [self.end_offset]
+        return bool(self.dirty or self._epochs_dirty or not self.active.name_is_durable or not is_written)
+
+    def close(self, *, is_synced: bool = False) -> CleanState:
+        """Flush and write all that makes the next start cheap. Off the loop; the log takes nothing more. OSError: not clean.
+
+        `is_synced`: the caller has just synced all that was appended (`Files.sync_all`), and will sync all again before it
+        trusts the answer.
+        """
         assert not self.in_flight, "a plan is still on its way"
         self._is_closed = True
         plan = self.flush_plan()
         if plan is not None:
-            plan.run()
+            plan.run(is_synced=is_synced)
             self.flushed(plan)
             if plan.trouble is not None:
                 raise plan.trouble
         assert self.flushed_offset == self.end_offset
-        if self._snapshots[-1:] != [self.end_offset] or self._epochs_dirty:
-            self._write_all()
+        if self.has_to_write:
+            self._write_all(not is_synced)
         return CleanState(
             start_offset=self.start_offset,
             end_offset=self.end_offset,
@@ -228,23 +239,29 @@ class Log:
             segments=[_state_of(segment) for segment in self.segments],
         )
 
-    def _write_all(self) -> None:
-        """Indexes, epochs and producers, in an order in which the snapshot proves the others; durable when this returns."""
+    def _write_all(self, sync: bool) -> None:
+        """Indexes, epochs and producers, in an order in which the snapshot proves the others; with `sync` durable when this returns.
+
+        Without `sync` a power cut may leave the snapshot and take the others: the active segment is scanned then in any case,
+        and epochs that cannot be read have all segments scanned.
+        """
         files, active = self.files, self.active
         if not active.broken:
             for spill in (Spill(active.offsets, offset_index.ENTRY_SIZE, True), Spill(active.times, time_index.ENTRY_SIZE, True)):
-                spill.run(files)
+                spill.run(files, sync=sync)
                 spill.settle()
-        replace_file(files, f"{self.folder}/{EPOCHS_FILE}", encode_epochs(self.epochs.entries()))
+        replace_file(files, f"{self.folder}/{EPOCHS_FILE}", encode_epochs(self.epochs.entries()), sync=sync)
         self._epochs_dirty = False
-        files.sync_folder(self.folder)
+        if sync:
+            files.sync_folder(self.folder)
         if self._snapshots[-1:] != [self.end_offset]:
             producers = self._loaded_producers()
             path = f"{self.folder}/{file_name(self.end_offset, SNAPSHOT)}"
-            replace_file(files, path, encode_snapshot(producers.entries, is_at_roll=not active.size))
+            replace_file(files, path, encode_snapshot(producers.entries, is_at_roll=not active.size), sync=sync)
             self._snapshots.append(self.end_offset)
             self._producers_count = len(producers.entries)
-            files.sync_folder(self.folder)
+            if sync:
+                files.sync_folder(self.folder)
             while len(self._snapshots) > _SNAPSHOTS_KEPT:
                 files.remove(f"{self.folder}/{file_name(self._snapshots.pop(0), SNAPSHOT)}")
 

@@ -22,6 +22,10 @@ is so only if the snapshot was written for that end; it may be older than the ro
 checked, and their indexes built anew. In the end all that was scanned is synced before anyone may see it: what survived in
 the page cache alone is not durable yet. Then a new snapshot moves the flushed line to the end.
 
+A node that was killed has thousands of such logs, most of them small. Then the caller syncs the whole disk once before (`is_synced`):
+what is found is durable as it is, only what is changed here is synced by itself, and a log that is scanned in a moment
+does without a new snapshot.
+
 A crash in here is harmless: segments go last first, then bytes, and each step leaves a folder that is recovered in the same way.
 """
 
@@ -46,6 +50,7 @@ from headrace.log.settings import LogSettings
 from headrace.log.snapshot import encode_snapshot, load_snapshot
 
 _SNAPSHOTS_KEPT = 2
+_SCANNED_IN_A_MOMENT = 1 << 20
 
 
 @dataclass(slots=True)
@@ -68,8 +73,9 @@ def recover(
     recovery_point: int | None,
     now_ms: int,
     progress: Callable[[int, int], None] | None,
+    is_synced: bool = False,
 ) -> Recovered:
-    return _Recovery(files, folder, settings, recovery_point, now_ms, progress).run()
+    return _Recovery(files, folder, settings, recovery_point, now_ms, progress, is_synced).run()
 
 
 class _Recovery:
@@ -81,20 +87,24 @@ class _Recovery:
         recovery_point: int | None,
         now_ms: int,
         progress: Callable[[int, int], None] | None,
+        is_synced: bool,
     ) -> None:
         self.files = files
         self.folder = folder
         self.settings = settings
         self.now_ms = now_ms
         self.progress = progress
+        self.is_synced = is_synced
         self.found = Recovered(files, folder)
         self.flushed_line = recovery_point or 0
         self.snapshot_offset = -1  # of the newest whole snapshot
         self.closed_line = -1  # segments that end here or before have durable indexes
         self.producers = Producers()
         self.epochs = LeaderEpochs()
+        self.epochs_on_disk: list[tuple[int, int]] = []
         self.bytes_done = self.bytes_total = 0
-        self.has_changed = False  # something was cut, removed or found behind the flushed line: it has to be synced
+        self.has_changed = False  # something was cut, removed or made
+        self.has_more = False  # something was found behind the newest snapshot
 
     def run(self) -> Recovered:
         names = self._clear_leftovers(self.files.list(self.folder))
@@ -148,6 +158,7 @@ class _Recovery:
         if entries is None:
             return False
         self.epochs = LeaderEpochs(entries)
+        self.epochs_on_disk = self.epochs.entries()
         return True
 
     def _load_start(self, names: list[str]) -> int:
@@ -234,8 +245,10 @@ class _Recovery:
         # Before the last process ended a sync may have failed, which left pages in memory that look clean and that the disk does
         # not have: syncing them in the end would do nothing, and a power cut would take back what was seen. So what is dirty
         # is written now, all else is read from the disk.
-        segment.file.sync()
-        segment.file.drop_cached()
+        if size:
+            if not self.is_synced:
+                segment.file.sync()
+            segment.file.drop_cached()
         scanner = Scanner(
             segment.file,
             size,
@@ -274,7 +287,7 @@ class _Recovery:
         self.bytes_done = done_before + size
         self._tell()
         if segment.end_offset > self.snapshot_offset:
-            self.has_changed = True
+            self.has_more = True
         if ends_here:
             return False
         if follower is not None and segment.end_offset < follower and not self.settings.compact:
@@ -341,13 +354,18 @@ class _Recovery:
     def _settle(self, end: int) -> None:
         """Sync all that was scanned; only then it counts. Then what makes the next start cheap, and last the proof of it all."""
         found = self.found
+        has_to_sync = self.has_changed or (self.has_more and not self.is_synced)
         for segment in found.segments:
-            if not segment.settled and self.has_changed:
+            if not segment.settled and has_to_sync:
                 segment.file.sync()
             segment.mark = segment.current_mark()
-        if not self.has_changed and end == self.snapshot_offset:
+        if not has_to_sync and (end == self.snapshot_offset or self.bytes_total <= _SCANNED_IN_A_MOMENT):
             with suppress(OSError):
                 self._write_indexes()
+            if self.is_synced:
+                for segment in found.segments:
+                    segment.name_is_durable = True
+            found.epochs_dirty = found.epochs != self.epochs_on_disk
             return
         # Should the disk be full, the log can be read all the same, and its first flush does what is left.
         found.epochs_dirty = True

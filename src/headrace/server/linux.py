@@ -31,6 +31,16 @@ def data_sync(fd: int) -> None:
         os.fsync(fd)
 
 
+def sync_file_system(fd: int) -> None:
+    """All that was written to the file system that `fd` lies on reaches the disk."""
+    if _libc is not None and hasattr(_libc, "syncfs"):
+        if _libc.syncfs(fd) != 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number))
+    else:
+        os.sync()
+
+
 def read_nowait(fd: int, buffer: bytearray | memoryview, position: int) -> int:
     """Read what lies in the page cache; -1 where the disk would have to be waited for."""
     if HAS_READ_NOWAIT:
