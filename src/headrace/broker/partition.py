@@ -18,7 +18,6 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from headrace.base.errors import Code, Refused
-from headrace.base.files import File
 from headrace.base.ids import TopicId
 from headrace.base.limits import KIB, MIB
 from headrace.base.metrics import TopicMetrics
@@ -28,7 +27,7 @@ from headrace.broker.waiting import PositionWaiters
 from headrace.log.log import Appended, Cold, Duplicate, Log, Read
 from headrace.records.header import APPEND_TIME, CODEC_MASK, BatchHeader, check_batch, read_header
 from headrace.records.recompress import recompress
-from headrace.records.stamp import stamp_append_time, stamp_max_timestamp
+from headrace.records.stamp import stamp_append_time, stamp_create_time, stamp_max_timestamp
 from headrace.records.validation import RecordsSeen, check_timestamps, walk_records
 
 # A walk of this many records takes 1 to 4 ms interpreted: more of them go to a thread.
@@ -110,7 +109,7 @@ class Partition:
         self.flush_state = 0
         self.flush_again = False
         # File and content that say which topic the folder belongs to, until a flush has made them durable.
-        self.identity: tuple[File, bytes] | None = None
+        self.identity: tuple[str, bytes] | None = None
         self.must_flush = False  # the next round flushes, also with `pagecache`
         self._wants_flush = wants_flush
 
@@ -149,6 +148,8 @@ class Partition:
             return refused
         if policy.append_time:
             _stamp_append_time(data, header, now_ms)
+        elif header.attributes & APPEND_TIME:
+            _stamp_create_time(data, header)
         return header
 
     def prepare_slowly(self, data: bytearray, header: BatchHeader, now_ms: int) -> tuple[bytearray, BatchHeader] | Refused:
@@ -168,12 +169,14 @@ class Partition:
             data, header = again, read_header(again)
         if policy.append_time:
             _stamp_append_time(memoryview(data), header, now_ms)
+        elif header.attributes & APPEND_TIME:
+            _stamp_create_time(memoryview(data), header)
         return data, header
 
     def _check_seen(self, data: memoryview, header: BatchHeader, seen: RecordsSeen, now_ms: int) -> Refused | None:
         if self.policy.compact and seen.keyless_index >= 0:
             return Refused(Code.INVALID_RECORD, f"record {seen.keyless_index} has no key, and {self.topic} is compacted")
-        if seen.max_timestamp != header.max_timestamp and not header.is_append_time:
+        if seen.max_timestamp != header.max_timestamp:
             # Some clients write a wrong one; the time index and retention go by it.
             stamp_max_timestamp(data, seen.max_timestamp)
             header.max_timestamp = seen.max_timestamp
@@ -293,6 +296,11 @@ class Partition:
         if epoch < self.leader_epoch:
             return Refused(Code.FENCED_LEADER_EPOCH, f"leader epoch {epoch} is over; it is {self.leader_epoch}")
         return Refused(Code.UNKNOWN_LEADER_EPOCH, f"leader epoch {epoch} is not known yet; it is {self.leader_epoch}")
+
+
+def _stamp_create_time(data: memoryview, header: BatchHeader) -> None:
+    stamp_create_time(data)
+    header.attributes &= ~APPEND_TIME
 
 
 def _stamp_append_time(data: memoryview, header: BatchHeader, now_ms: int) -> None:

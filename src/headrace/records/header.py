@@ -52,6 +52,7 @@ SEQUENCE_MAX = 2**31 - 1
 # The smallest message that ever was (magic 0): Kafka takes any smaller length for rubbish.
 LENGTH_MIN = 14
 MAGIC_AT = 16
+_CODEC_AT = 22  # the lower byte of the attributes
 
 HEADER = struct.Struct(">qiibIhiqqqhii")
 assert HEADER.size == HEADER_SIZE
@@ -202,6 +203,16 @@ def check_batch(data: Buffer, *, size_max: int) -> BatchHeader | Refused:
     return header
 
 
+def codec_of(data: Buffer) -> int:
+    """The codec that what may be a batch speaks of; 0 where it is too short to say."""
+    return data[_CODEC_AT] & CODEC_MASK if len(data) > _CODEC_AT else 0
+
+
+def is_framed(data: Buffer) -> bool:
+    """Whether the length in front is that of the bytes that came: what is asked before anybody looks at the log."""
+    return len(data) >= HEADER_SIZE and _unpack_length(data, 8)[0] + OFFSET_AND_LENGTH_SIZE == len(data)
+
+
 def _refuse_short(data: Buffer) -> Refused:
     """Fewer bytes than a header."""
     held = len(data)
@@ -255,15 +266,13 @@ def _refuse_attributes(header: BatchHeader) -> Refused | None:
         return Refused(Code.UNSUPPORTED_CODEC, f"codec {attributes & CODEC_MASK} is unknown: there are 0 to {CODEC_MAX}")
     if attributes & CONTROL:
         return Refused(Code.INVALID_RECORD, "clients may not write control batches")
-    if attributes & APPEND_TIME:
-        return Refused(Code.TIMESTAMP_OUT_OF_RANGE, "clients may not set the timestamp type to append time: the topic decides")
     if attributes & DELETE_HORIZON:
         return Refused(Code.INVALID_RECORD, "clients may not set a delete horizon: the cleaner does")
     if header.producer_id < 0:
         if header.producer_id < -1:
             return Refused(Code.INVALID_RECORD, f"producer id {header.producer_id} is negative")
         if attributes & TRANSACTIONAL:
-            return Refused(Code.INVALID_RECORD, "the batch is transactional and names no producer id")
+            return Refused(Code.TRANSACTIONS_NOT_SUPPORTED, "the batch is transactional and names no producer id")
         return None
     if header.producer_epoch < 0 or header.base_sequence < 0:
         return Refused(

@@ -29,6 +29,13 @@ def stamp_append_time(data: bytearray | memoryview, now_ms: int) -> None:
     stamp_max_timestamp(data, now_ms)
 
 
+def stamp_create_time(data: bytearray | memoryview) -> None:
+    """The topic keeps the producers' times, whatever the batch says: the topic decides."""
+    (attributes,) = _ATTRIBUTES.unpack_from(data, _ATTRIBUTES_AT)
+    _ATTRIBUTES.pack_into(data, _ATTRIBUTES_AT, attributes & ~APPEND_TIME)
+    seal(data)
+
+
 def stamp_max_timestamp(data: bytearray | memoryview, max_timestamp: int) -> None:
     """Put the header's max timestamp right: some clients write the last record's, and the time index believes the header."""
     _MAX_TIMESTAMP.pack_into(data, _MAX_TIMESTAMP_AT, max_timestamp)

@@ -16,13 +16,18 @@ import types
 from headrace.base.errors import Code, Refused
 from headrace.base.files import Buffer
 from headrace.base.ids import NO_TIMESTAMP
-from headrace.base.limits import INFLATED_SIZE_MAX, RECORD_LABELS_MAX
+from headrace.base.limits import INFLATED_SIZE_MAX, KIB, RECORD_LABELS_MAX
 from headrace.records.compression import inflate
-from headrace.records.header import HEADER_SIZE, BatchHeader
+from headrace.records.header import HEADER_SIZE, BatchHeader, read_header
+from headrace.records.record import RecordsError, read_records
 from headrace.records.walk import walk
 
 IS_WALK_COMPILED = isinstance(walk, types.BuiltinFunctionType)
 _TAKE_RUNS = not IS_WALK_COMPILED
+
+# Records are read once more to say which of them were refused; the loop waits for it.
+_LISTED_COUNT_MAX = 500
+_LISTED_SIZE_MAX = 512 * KIB
 
 _LONG_MIN, _LONG_MAX = -(2**63), 2**63 - 1
 
@@ -68,6 +73,28 @@ def check_records(data: Buffer, header: BatchHeader, *, inflated_size_max: int =
     """`walk_records` for those who only want to know whether the batch may be stored."""
     seen = walk_records(data, header, inflated_size_max=inflated_size_max)
     return seen if isinstance(seen, Refused) else None
+
+
+def wrong_records(
+    data: Buffer, *, needs_key: bool, now_ms: int | None, before_ms_max: int, after_ms_max: int
+) -> list[tuple[int, str]]:
+    """Which records a refusal means, by their index, and why; of small batches only. `now_ms` None: any time is right."""
+    header = read_header(data)
+    if header.count > _LISTED_COUNT_MAX:
+        return []
+    wrong = []
+    try:
+        for index, record in enumerate(read_records(data, header, inflated_size_max=_LISTED_SIZE_MAX)):
+            if needs_key and record.key is None:
+                wrong.append((index, "a record of a compacted topic needs a key"))
+            elif now_ms is not None:
+                time = record.timestamp
+                refused = check_timestamps(time, time, now_ms=now_ms, before_ms_max=before_ms_max, after_ms_max=after_ms_max)
+                if refused is not None:
+                    wrong.append((index, refused.why))
+    except RecordsError:  # then the refusal was about something else
+        return []
+    return wrong
 
 
 def check_timestamps(earliest: int, latest: int, *, now_ms: int, before_ms_max: int, after_ms_max: int) -> Refused | None:

@@ -96,14 +96,13 @@ def test_a_good_batch_passes_from_any_buffer() -> None:
         ("count 3, last delta 1", alter(GOOD, count=3), Code.INVALID_RECORD),
         ("last delta 5", alter(GOOD, last_offset_delta=5), Code.INVALID_RECORD),
         ("control", alter(GOOD, attributes=0x20), Code.INVALID_RECORD),
-        ("append time", alter(GOOD, attributes=0x08), Code.TIMESTAMP_OUT_OF_RANGE),  # Kafka: where the topic has append time
         ("delete horizon", alter(GOOD, attributes=0x40), Code.INVALID_RECORD),  # Kafka takes it
         ("codec 5", alter(GOOD, attributes=5), Code.UNSUPPORTED_CODEC),  # Kafka: UNKNOWN_SERVER_ERROR
         ("codec 7", alter(GOOD, attributes=7), Code.UNSUPPORTED_CODEC),
         ("producer id -2", alter(GOOD, producer_id=-2), Code.INVALID_RECORD),  # Kafka takes it for none
         ("producer without epoch", alter(GOOD, producer_id=9, base_sequence=0), Code.INVALID_RECORD),  # Kafka takes it
         ("producer without sequence", alter(GOOD, producer_id=9, producer_epoch=0), Code.INVALID_RECORD),
-        ("transactional without producer", alter(GOOD, attributes=0x10), Code.INVALID_RECORD),
+        ("transactional without producer", alter(GOOD, attributes=0x10), Code.TRANSACTIONS_NOT_SUPPORTED),
     ],
 )
 def test_what_is_refused(name: str, batch: bytes, code: Code) -> None:
@@ -119,6 +118,7 @@ def test_what_is_refused(name: str, batch: bytes, code: Code) -> None:
         alter(GOOD, attributes=0x80),  # bits above the known ones are ignored
         alter(GOOD, attributes=-0x8000),
         alter(GOOD, attributes=4),
+        alter(GOOD, attributes=0x08),  # append time: the topic decides, whatever the client says
         alter(GOOD, leader_epoch=77),
         alter(GOOD, max_timestamp=5),  # the walk puts it right
         alter(GOOD, base_timestamp=-(10**15), max_timestamp=-(10**15)),

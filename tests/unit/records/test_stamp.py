@@ -3,7 +3,7 @@ from __future__ import annotations
 from headrace.records.build import build_batch
 from headrace.records.header import BatchHeader, check_batch, has_right_checksum, read_header
 from headrace.records.record import Record, read_records
-from headrace.records.stamp import stamp, stamp_append_time, stamp_max_timestamp
+from headrace.records.stamp import stamp, stamp_append_time, stamp_create_time, stamp_max_timestamp
 
 RECORDS = [Record(0, 1_000, b"k", b"v"), Record(1, 990, None, b"w")]
 
@@ -27,6 +27,14 @@ def test_append_time_is_every_records_time() -> None:
     assert (header.base_timestamp, header.max_timestamp) == (1_000, 5_000)
     assert has_right_checksum(batch, header)
     assert [r.timestamp for r in read_records(batch)] == [5_000, 5_000]
+
+
+def test_a_client_that_claims_append_time_is_not_believed() -> None:
+    batch = build_batch(RECORDS)
+    good = bytes(batch)
+    stamp_append_time(memoryview(batch), 1_000)
+    stamp_create_time(batch)
+    assert batch == good
 
 
 def test_a_wrong_max_timestamp_is_put_right() -> None:

@@ -13,7 +13,7 @@ from headrace.records.build import assemble, build_batch, put_varint
 from headrace.records.header import HEADER, HEADER_SIZE, BatchHeader, check_batch, read_header
 from headrace.records.record import Record, read_records
 from headrace.records.stamp import seal, stamp_max_timestamp
-from headrace.records.validation import RecordsSeen, check_records, check_timestamps, walk_records
+from headrace.records.validation import RecordsSeen, check_records, check_timestamps, walk_records, wrong_records
 
 NOW = 1_700_000_000_000
 RECORDS = [Record(i, NOW + i, b"k%d" % i if i % 3 else None, b"v" * i, [(b"l", b"x")] * (i % 2)) for i in range(30)]
@@ -116,6 +116,29 @@ def test_timestamps_near_enough(earliest: int, latest: int, word: str | None) ->
     else:
         assert refused is not None and refused.code is Code.TIMESTAMP_OUT_OF_RANGE
         assert f"message.timestamp.{word}.max.ms" in refused.why
+
+
+@pytest.mark.parametrize("codec", range(5))
+def test_each_wrong_record_is_named(codec: int) -> None:
+    batch = build_batch([Record(0, NOW, b"k", b""), Record(1, NOW - 50, None, b""), Record(2, NOW + 50, b"k", b"")], codec=codec)
+
+    def wrong(needs_key: bool, now_ms: int | None) -> list[int]:
+        named = wrong_records(batch, needs_key=needs_key, now_ms=now_ms, before_ms_max=20, after_ms_max=20)
+        assert all(why for _, why in named)
+        return [index for index, _ in named]
+
+    assert wrong(False, NOW) == [1, 2]
+    assert wrong(True, NOW) == [1, 2]
+    assert wrong(True, None) == [1]
+    assert wrong(False, NOW + 1000) == [0, 1, 2]
+    assert wrong(False, None) == []
+
+
+def test_wrong_records_of_what_is_no_batch_or_a_large_one() -> None:
+    how = {"needs_key": True, "before_ms_max": 0, "after_ms_max": 0}
+    assert wrong_records(raw(b"\xff" * 9, 3), now_ms=NOW + 5, **how) == []
+    assert wrong_records(raw(b"rubbish", 3, codec=4), now_ms=NOW + 5, **how) == []
+    assert wrong_records(build_batch([Record(i, NOW, None, b"") for i in range(501)]), now_ms=NOW + 5, **how) == []
 
 
 def has_label_keys_of_text(batch: bytes) -> bool:

@@ -33,6 +33,9 @@ async def _one(broker: Broker, resource: AlterConfigsResource, check_only: bool)
     values = {config.name: config.value for config in resource.configs}
     if len(values) != len(resource.configs):
         return Refused(Code.BAD_REQUEST, "a setting is named twice")
+    for name, value in values.items():
+        if value is None:
+            return Refused(Code.BAD_REQUEST, f"{name} needs a value; to fall back to the default, leave it out")
     if resource.resource_type == kinds.TOPIC:
         return await broker.metadata.replace_topic_configs(resource.resource_name, values, check_only=check_only)
     if resource.resource_type == kinds.BROKER:

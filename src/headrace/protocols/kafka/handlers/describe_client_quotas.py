@@ -14,4 +14,4 @@ from headrace.protocols.kafka.messages.describe_client_quotas import (
 
 
 def handle(broker: Broker, request: DescribeClientQuotasRequest, context: Context) -> DescribeClientQuotasResponse:
-    return DescribeClientQuotasResponse(error_message=None)
+    return DescribeClientQuotasResponse(error_message="")

@@ -34,7 +34,7 @@ def handle(broker: Broker, request: DescribeConfigsRequest, context: Context) ->
         found = _describe(broker, resource)
         if isinstance(found, list):
             found = [_as_reached(broker, one, context) for one in found]
-        result = DescribeConfigsResult(errors.NONE, None, resource.resource_type, resource.resource_name)
+        result = DescribeConfigsResult(errors.NONE, "", resource.resource_type, resource.resource_name)
         if isinstance(found, Refused):
             result.error_code, result.error_message = errors.tell(found, broker.metrics), found.why
         else:

@@ -18,7 +18,7 @@ from headrace.protocols.kafka.messages.describe_user_scram_credentials import (
 def handle(broker: Broker, request: DescribeUserScramCredentialsRequest, context: Context) -> DescribeUserScramCredentialsResponse:
     users = request.users or ()
     return DescribeUserScramCredentialsResponse(
-        error_message=None,
+        error_message="",
         results=[
             DescribeUserScramCredentialsResult(
                 user.name,

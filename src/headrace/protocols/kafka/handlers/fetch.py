@@ -41,6 +41,7 @@ from headrace.protocols.kafka.messages.fetch import (
 
 READ_COMMITTED = 1
 _NO_RECORDS = memoryview(b"")
+_NOT_FOUND = (errors.UNKNOWN_TOPIC_OR_PARTITION, errors.UNKNOWN_TOPIC_ID)
 _NOT_LED = (errors.NOT_LEADER_OR_FOLLOWER, errors.FENCED_LEADER_EPOCH)
 
 
@@ -98,6 +99,9 @@ def _session(broker: Broker, request: FetchRequest, context: Context) -> FetchSe
         sessions.close(found.id)
         return Refused(Code.FETCH_SESSION_UNKNOWN, f"fetch sessions keep {FETCH_SESSION_PARTITIONS_MAX} partitions and no more")
     sessions.track(found, named)
+    if not found.partitions:  # nothing is left to remember
+        sessions.close(found.id)
+        return None
     return found
 
 
@@ -121,7 +125,10 @@ def _refuse_replica(request: FetchRequest) -> FetchResponse:
         FetchableTopicResponse(
             topic=topic.topic,
             topic_id=topic.topic_id,
-            partitions=[PartitionData(part.partition, why, -1, -1, -1, records=_NO_RECORDS) for part in topic.partitions],
+            partitions=[
+                PartitionData(part.partition, why, -1, -1, -1, aborted_transactions=None, records=_NO_RECORDS)
+                for part in topic.partitions
+            ],
         )
         for topic in request.topics
     ]
@@ -225,6 +232,7 @@ def _partition_data(broker: Broker, request: FetchRequest, row: Tracked, want: W
             end,
             end,
             partition.log.start_offset,
+            aborted_transactions=None,
             diverging_epoch=EpochEndOffset(want.epoch, want.end),
             records=_NO_RECORDS,
         )
@@ -233,10 +241,9 @@ def _partition_data(broker: Broker, request: FetchRequest, row: Tracked, want: W
     if isinstance(read, Refused) or read is None:
         assert isinstance(read, Refused)
         code = errors.tell(read, broker.metrics)
-        data = PartitionData(row.index, code, -1, -1, -1, records=_NO_RECORDS)
-        if code == errors.OFFSET_OUT_OF_RANGE and isinstance(partition_, Partition):
-            data.high_watermark = data.last_stable_offset = partition_.committed_end
-            data.log_start_offset = partition_.log.start_offset
+        # Without offsets, also when the one asked for is out of range: clients ask ListOffsets for those.
+        aborted = () if code in _NOT_FOUND else None  # so does Kafka, which looks for the partition in another place
+        data = PartitionData(row.index, code, -1, -1, -1, aborted_transactions=aborted, records=_NO_RECORDS)
         if code in _NOT_LED:
             leader = broker.partition(row.topic, row.index) if row.topic else broker.partition_by_id(row.topic_id, row.index)
             if isinstance(leader, Partition):

@@ -42,7 +42,7 @@ async def _make_and_answer(broker: Broker, request: FindCoordinatorRequest, cont
 
 def _answer(broker: Broker, request: FindCoordinatorRequest, context: Context, unavailable: str | None) -> FindCoordinatorResponse:
     host, port = broker.advertised(context.peer.local_host, context.peer.local_port)
-    code, why = errors.NONE, None
+    code, why = errors.NONE, "" if context.version >= 4 else "NONE"  # Kafka's words for nothing wrong
     if unavailable is not None:
         code, why = errors.COORDINATOR_NOT_AVAILABLE, unavailable
     elif request.key_type != GROUP:

@@ -36,6 +36,8 @@ async def _one(broker: Broker, resource: AlterConfigsResource, check_only: bool)
     for config in resource.configs:
         if config.config_operation not in _ACTS:
             return Refused(Code.BAD_REQUEST, f"operation {config.config_operation} is not known; there are 0 to 3")
+        if config.value is None and config.config_operation != Act.DELETE:
+            return Refused(Code.BAD_REQUEST, f"{config.name} needs a value; to fall back to the default, delete it")
     changes = [ConfigChange(config.name, Act(config.config_operation), config.value) for config in resource.configs]
     if resource.resource_type == kinds.TOPIC:
         return await broker.metadata.alter_topic_configs(resource.resource_name, changes, check_only=check_only)

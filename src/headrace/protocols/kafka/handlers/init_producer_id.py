@@ -11,6 +11,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from headrace.base.errors import Refused
+from headrace.base.ids import NO_EPOCH, NO_PRODUCER
 from headrace.broker.broker import Broker
 from headrace.protocols.kafka import errors
 from headrace.protocols.kafka.handlers.context import Context
@@ -23,6 +24,8 @@ def handle(
     if request.transactional_id is not None:
         code = errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED if request.transactional_id else errors.INVALID_REQUEST
         return InitProducerIdResponse(error_code=code, producer_epoch=-1)
+    if (request.producer_id == NO_PRODUCER) != (request.producer_epoch == NO_EPOCH):
+        return InitProducerIdResponse(error_code=errors.INVALID_REQUEST, producer_epoch=-1)
     return _give(broker)
 
 

@@ -38,6 +38,7 @@ def handle(
     topics = []
     seen: set[tuple[str, int]] = set()
     doubled: set[tuple[str, int]] = set()
+    refused_doubles: set[tuple[str, int]] = set()
     for topic in request.topics:
         for part in topic.partitions:
             key = (topic.name, part.partition_index)
@@ -46,9 +47,13 @@ def handle(
     for topic in request.topics:
         rows = []
         for part in topic.partitions:
+            key = (topic.name, part.partition_index)
+            if key in refused_doubles:
+                continue
             row = ListOffsetsPartitionResponse(part.partition_index, errors.NONE)
             rows.append(row)
-            if (topic.name, part.partition_index) in doubled:
+            if key in doubled:
+                refused_doubles.add(key)
                 row.error_code = errors.INVALID_REQUEST
                 continue
             partition = broker.partition(topic.name, part.partition_index)
@@ -57,7 +62,8 @@ def handle(
                 row.error_code = errors.tell(refused, broker.metrics)
             elif isinstance(partition, Partition):
                 _answer(partition, part, row, context.version, searches)
-        topics.append(ListOffsetsTopicResponse(topic.name, rows))
+        if rows or not topic.partitions:
+            topics.append(ListOffsetsTopicResponse(topic.name, rows))
     response = ListOffsetsResponse(topics=topics)
     if searches:
         return _search(broker, response, searches, context.version)
@@ -80,6 +86,8 @@ def _answer(
     elif wanted in (EARLIEST, EARLIEST_LOCAL):
         row.offset = partition.log.start_offset
         row.leader_epoch = partition.log.epochs.at(row.offset)
+        if row.leader_epoch == NO_EPOCH and row.offset == partition.log.end_offset:
+            row.leader_epoch = partition.leader_epoch  # whose first record it will be
     elif wanted in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
         row.offset = -1
     else:

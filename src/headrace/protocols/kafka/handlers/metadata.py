@@ -41,7 +41,7 @@ def handle(broker: Broker, request: MetadataRequest, context: Context) -> Metada
     if context.version in (10, 11) and any(topic.name is None or topic.topic_id != NO_TOPIC_ID for topic in topics):
         # These versions have the field, but topics are asked for by id from version 12 on, and their answer has no null name.
         rows = [MetadataResponseTopic(errors.INVALID_REQUEST, topic.name or "", topic.topic_id) for topic in topics]
-        return _answer(broker, request, context, rows)
+        return MetadataResponse(topics=rows)
     may_make = request.allow_auto_topic_creation or context.version < 4
     if may_make and broker.settings.auto_create_topics:
         missing = [

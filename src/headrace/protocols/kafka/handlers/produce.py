@@ -18,6 +18,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from headrace.base.errors import Code, Refused
+from headrace.base.files import Buffer
 from headrace.base.ids import NO_TOPIC_ID
 from headrace.broker.broker import Broker
 from headrace.broker.partition import Partition, Slow
@@ -26,17 +27,33 @@ from headrace.log.log import Appended, Duplicate
 from headrace.protocols.kafka import errors
 from headrace.protocols.kafka.handlers.context import Context
 from headrace.protocols.kafka.messages.produce import (
+    BatchIndexAndErrorMessage,
     PartitionProduceResponse,
     ProduceRequest,
     ProduceResponse,
     TopicProduceData,
     TopicProduceResponse,
 )
-from headrace.records.header import BatchHeader
+from headrace.records.compression import Codec
+from headrace.records.header import BatchHeader, codec_of, is_framed
+from headrace.records.validation import wrong_records
 
 _NOTHING = memoryview(b"")
 _NO_BATCH = Refused(Code.INVALID_RECORD, "no batch where one was expected")
 _TIMED_OUT = Refused(Code.TIMED_OUT, "the batch was not flushed before the request's time was up; it may still be")
+_ZSTD_FROM = 7
+# Refusals that come before the log is looked at, or because it cannot be.
+_WITHOUT_START = frozenset(
+    (
+        Code.BATCH_TOO_LARGE,
+        Code.CORRUPT_BATCH,
+        Code.NOT_LEADER,
+        Code.STORAGE_FAILED,
+        Code.TRANSACTIONS_NOT_SUPPORTED,
+        Code.UNKNOWN_TOPIC,
+        Code.UNSUPPORTED_FORMAT,
+    )
+)
 _Copy = tuple[TopicProduceData, int, bytearray | None]
 
 
@@ -52,8 +69,8 @@ def handle(
     judged: list[tuple[Partition | None, memoryview, BatchHeader | Refused]] = []
     for topic in request.topic_data:
         for part in topic.partition_data:
-            partition = _find(broker, topic, part.index, acks)
             records = part.records
+            partition = _find(broker, topic, part.index, records, acks, context.version)
             if isinstance(partition, Refused):
                 judged.append((None, _NOTHING, partition))
             elif records is None:
@@ -62,15 +79,18 @@ def handle(
                 header = partition.prepare(records, now_ms)
                 if isinstance(header, Slow):
                     # Copied in this turn: a coroutine begins in a later one, and the receive buffer then holds others' bytes.
-                    return _slowly(broker, request, _copies(request))
+                    return _slowly(broker, request, context.version, _copies(request))
                 judged.append((partition, records, header))
     # Nothing is appended before everything was judged: a slow batch makes the whole request start anew.
     pending = _Pending(request)
     for row, (maybe, records, header) in zip(pending.rows, judged, strict=True):
-        if maybe is None or isinstance(header, Refused):
-            assert isinstance(header, Refused)
-            refuse(row, header)
+        if isinstance(header, Refused):
+            if maybe is None:
+                refuse(row, header)
+            else:
+                _refuse_batch(row, header, maybe, records, now_ms)
         else:
+            assert maybe is not None
             pending.appended(row, maybe, maybe.append(records, header, now_ms))
     return pending.wait(request)
 
@@ -84,12 +104,14 @@ def _copies(request: ProduceRequest) -> list[_Copy]:
     return copies
 
 
-async def _slowly(broker: Broker, request: ProduceRequest, copies: list[_Copy]) -> ProduceResponse | Later[ProduceResponse] | None:
+async def _slowly(
+    broker: Broker, request: ProduceRequest, version: int, copies: list[_Copy]
+) -> ProduceResponse | Later[ProduceResponse] | None:
     """Some batch of the request needs a long look: the copies are judged off the loop, then appended in turn."""
     now_ms = broker.world.now_ms()
     pending = _Pending(request)
     for row, (topic, index, data) in zip(pending.rows, copies, strict=True):
-        partition = _find(broker, topic, index, request.acks)
+        partition = _find(broker, topic, index, data, request.acks, version)
         if isinstance(partition, Refused):
             refuse(row, partition)
         elif data is None:
@@ -97,7 +119,7 @@ async def _slowly(broker: Broker, request: ProduceRequest, copies: list[_Copy]) 
         else:
             judged = await _judge_slowly(broker, partition, data, now_ms)
             if isinstance(judged, Refused):
-                refuse(row, judged)
+                _refuse_batch(row, judged, partition, data, now_ms)
             else:
                 pending.appended(row, partition, partition.append(memoryview(judged[0]), judged[1], now_ms))
     return pending.wait(request)
@@ -116,7 +138,9 @@ async def _judge_slowly(
     return data, header
 
 
-def _find(broker: Broker, topic: TopicProduceData, index: int, acks: int) -> Partition | Refused:
+def _find(
+    broker: Broker, topic: TopicProduceData, index: int, records: Buffer | None, acks: int, version: int
+) -> Partition | Refused:
     if topic.topic_id != NO_TOPIC_ID:
         partition = broker.partition_by_id(topic.topic_id, index)
     else:
@@ -127,6 +151,8 @@ def _find(broker: Broker, topic: TopicProduceData, index: int, acks: int) -> Par
         return Refused(Code.BAD_TOPIC_NAME, f"{partition.topic} is written by the broker alone")
     if acks == -1 and partition.policy.in_sync_min > 1:
         return Refused(Code.NOT_ENOUGH_REPLICAS, f"min.insync.replicas is {partition.policy.in_sync_min}, in sync is 1 replica")
+    if version < _ZSTD_FROM and records is not None and codec_of(records) >= Codec.ZSTD:
+        return Refused(Code.UNSUPPORTED_CODEC, f"zstd needs version {_ZSTD_FROM} of Produce, this is version {version}")
     return partition
 
 
@@ -141,6 +167,23 @@ def refuse(row: PartitionProduceResponse, why: Refused) -> None:
     row.error_code = errors.CODES[why.code]
     row.error_message = why.why
     row.base_offset = -1
+
+
+def _refuse_batch(row: PartitionProduceResponse, why: Refused, partition: Partition, records: Buffer, now_ms: int) -> None:
+    """The partition is there and does not take the batch. What holds for single records is said of each (KIP-467)."""
+    refuse(row, why)
+    if why.code not in _WITHOUT_START and is_framed(records):
+        row.log_start_offset = partition.log.start_offset
+    policy = partition.policy
+    if why.code is Code.TIMESTAMP_OUT_OF_RANGE or (why.code is Code.INVALID_RECORD and policy.compact):
+        wrong = wrong_records(
+            records,
+            needs_key=policy.compact,
+            now_ms=None if policy.append_time else now_ms,
+            before_ms_max=policy.before_ms_max,
+            after_ms_max=policy.after_ms_max,
+        )
+        row.record_errors = [BatchIndexAndErrorMessage(index, text) for index, text in wrong]
 
 
 class _Pending:
@@ -163,6 +206,8 @@ class _Pending:
     def appended(self, row: PartitionProduceResponse, partition: Partition, result: Appended | Duplicate | Refused) -> None:
         if isinstance(result, Refused):
             refuse(row, result)
+            if result.code not in _WITHOUT_START:
+                row.log_start_offset = partition.log.start_offset
             return
         row.base_offset = result.base_offset
         row.log_append_time_ms = result.append_time_ms
