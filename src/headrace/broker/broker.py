@@ -31,6 +31,8 @@ INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC})
 PRODUCER_IDS_PER_BLOCK = 1_000
 # Kafka's `offsets.topic.segment.bytes`: what was snapshot is dropped by segments.
 SEGMENT_BYTES = 100 * MIB
+# Where the disk does not let the partitions be made, clients hear so and ask again.
+_OFFSETS_TOPIC_WAIT_MS_MAX = 5_000
 
 
 class Broker:
@@ -178,7 +180,10 @@ class Broker:
         made = await self.create_topic(NewTopic(OFFSETS_TOPIC, self.settings.offsets_partitions, configs=configs, internal=True))
         if isinstance(made, Refused) and made.code is not Code.TOPIC_EXISTS:
             return made
+        began = self.world.monotonic_ms()
         while self._loading:
+            if self.world.monotonic_ms() - began > _OFFSETS_TOPIC_WAIT_MS_MAX:
+                return Refused(Code.COORDINATOR_UNAVAILABLE, f"{OFFSETS_TOPIC} was made, but its partitions are not there yet")
             await asyncio.sleep(0.001)
         return None
 

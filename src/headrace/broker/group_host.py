@@ -16,7 +16,7 @@ replaces what was known of its key, so reading from there gives the same state.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from headrace.base.errors import Code, Refused
@@ -32,13 +32,14 @@ from headrace.groups.facts import DurableFact, encode_fact, is_durable
 from headrace.groups.settings import GroupSettings
 from headrace.log.log import Appended
 from headrace.records.build import build_batch
-from headrace.records.header import read_header
-from headrace.records.record import Record, read_batches, read_records
+from headrace.records.header import has_right_checksum, read_header
+from headrace.records.record import Record, RecordsError, read_batches, read_records
 
 LOADING = Refused(Code.COORDINATOR_LOADING, "the groups of this partition are being loaded")
 _LOST = Refused(Code.NOT_COORDINATOR, "the coordinator could not write to its log and starts anew")
-# One batch of facts: far below any limit of a batch, large enough that a snapshot of 10,000 groups is a few batches.
+# One batch of facts, of which one alone may be larger (a group of many members): a snapshot of 10,000 groups is a few batches.
 _FACTS_PER_BATCH = 1_000
+_BATCH_SIZE = MIB
 _LOAD_PIECE = MIB
 _LOAD_AGAIN_S = 1.0
 # The log may grow by this much before a snapshot is worth its writing, and by this multiple of the last snapshot.
@@ -76,6 +77,7 @@ class GroupHost:
         self._snapshot_bytes = 0
         self._bytes_before = 0
         self._snapshotting = False
+        self._losses = 0
         self._closed = False
 
     def now_ms(self) -> int:
@@ -142,8 +144,7 @@ class GroupHost:
         """Append facts as batches; the log's end after them, or None when the log refused."""
         now_ms = self._world.now_ms()
         end = 0
-        for start in range(0, len(facts), _FACTS_PER_BATCH):
-            records = [Record(0, now_ms, key, value) for key, value in map(encode_fact, facts[start : start + _FACTS_PER_BATCH])]
+        for records in _batches(facts, now_ms):
             data = build_batch(records)
             result = self.partition.append(memoryview(data), read_header(data), now_ms)
             if not isinstance(result, Appended):
@@ -184,7 +185,13 @@ class GroupHost:
         partition = self.partition
         offset = partition.log.start_offset
         count = 0
-        while offset < partition.log.end_offset and not self._closed:
+        losses = self._losses
+        while (offset < partition.log.end_offset or losses != self._losses) and not self._closed:
+            if losses != self._losses:
+                # The log was cut back meanwhile. With `pagecache` some of what was replayed may be gone.
+                losses = self._losses
+                machine, offset, count = Coordinator(self._settings), partition.log.start_offset, 0
+                continue
             read = await partition.read_slowly(self._world, offset, _LOAD_PIECE, whole_first_batch=True)
             records: list[Record] | None = None
             if isinstance(read, Refused):
@@ -192,7 +199,7 @@ class GroupHost:
             elif read.body is not None:
                 try:
                     records = await self._world.offload(lambda body=read.body, offset=offset: _records(body, offset))  # type: ignore[misc]
-                except OSError as error:
+                except (OSError, RecordsError) as error:
                     why = str(error)
             elif partition.committed_end < partition.log.end_offset:
                 await asyncio.sleep(0.01)  # facts appended before us are being flushed
@@ -212,10 +219,7 @@ class GroupHost:
                 count += 1
                 if count % 5_000 == 0:
                     await asyncio.sleep(0)
-            if records:
-                offset = records[-1].offset + 1
-            else:
-                break
+            offset = records[-1].offset + 1
         if self._closed:
             return
         self._machine = machine
@@ -246,6 +250,7 @@ class GroupHost:
 
     def lost(self) -> None:
         """A flush failed and the log was cut back."""
+        self._losses += 1
         if self._machine is not None:
             self._start_anew()
 
@@ -288,7 +293,7 @@ class GroupHost:
             if await self._committed(end) is None and self._machine is machine:
                 removal = log.drop_before(start, self._world.now_ms())
                 if removal is not None:
-                    await self._world.offload(removal.run)
+                    await self.partition.offload(self._world, removal.run)
                 self._bytes_before = log.size_bytes
         except OSError as error:
             # The state is in the log all the same, twice at worst; the next snapshot drops both.
@@ -311,8 +316,27 @@ def _records(body: Any, offset: int) -> list[Record]:
     data: Buffer = body.read() if hasattr(body, "read") else b"".join(part.read() for part in body.slices)
     records: list[Record] = []
     for at, header in read_batches(data):
+        if not has_right_checksum(data, header, at):  # facts are not checked, they are asserted: a checksum has vouched for them
+            raise RecordsError(f"the batch at offset {header.base_offset} does not have its checksum")
         records += [record for record in read_records(memoryview(data)[at : at + header.size], header) if record.offset >= offset]
+    if not records:
+        raise RecordsError(f"no whole batch at offset {offset}")
     return records
+
+
+def _batches(facts: list[DurableFact], now_ms: int) -> Iterator[list[Record]]:
+    records: list[Record] = []
+    size = 0
+    for fact in facts:
+        key, value = encode_fact(fact)
+        more = len(key) + len(value or b"")
+        if records and (len(records) >= _FACTS_PER_BATCH or size + more > _BATCH_SIZE):
+            yield records
+            records, size = [], 0
+        records.append(Record(0, now_ms, key, value))
+        size += more
+    if records:
+        yield records
 
 
 def _pieces(names: list[str], size: int) -> Iterable[list[str]]:

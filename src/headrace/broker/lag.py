@@ -7,6 +7,7 @@ means a look at one batch header; the sampler does these in a thread and keeps t
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ from headrace.log.log import Log
 
 SAMPLE_S = 10.0
 _PIECE = 500
+
+Place = tuple[str, int, int]  # topic, partition, offset
 
 
 @dataclass(slots=True)
@@ -32,7 +35,7 @@ class Lag:
 class LagSampler:
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
-        self._oldest_ms: dict[tuple[str, int, int], int | None] = {}  # (topic, partition, offset) -> time of the record there
+        self._oldest_ms: dict[Place, int | None] = {}  # the time of the record there
 
     async def run(self) -> None:
         while True:
@@ -41,7 +44,7 @@ class LagSampler:
 
     async def sample(self) -> None:
         """Look up the times of the offsets that groups stand at."""
-        wanted: dict[tuple[str, int, int], Log] = {}
+        wanted: dict[Place, Log] = {}
         for count, (_, topic, index, offset) in enumerate(self._committed()):
             if count % _PIECE == 0:
                 await asyncio.sleep(0)
@@ -50,14 +53,10 @@ class LagSampler:
                 wanted[(topic, index, offset)] = partition.log
         known = self._oldest_ms
         new = [key for key in wanted if key not in known]
-        found: dict[tuple[str, int, int], int | None] = {key: known[key] for key in wanted if key in known}
+        found: dict[Place, int | None] = {key: known[key] for key in wanted if key in known}
         for start in range(0, len(new), _PIECE):
             piece = new[start : start + _PIECE]
-            try:
-                times = await self._broker.world.offload(lambda piece=piece: [wanted[key].time_at(key[2]) for key in piece])  # type: ignore[misc]
-            except OSError:
-                continue  # looked up again with the next sample
-            found.update(zip(piece, times, strict=True))
+            found |= await self._broker.world.offload(lambda piece=piece: _times({key: wanted[key] for key in piece}))  # type: ignore[misc]
         self._oldest_ms = found
 
     def _committed(self) -> Iterator[tuple[str, str, int, int]]:
@@ -89,3 +88,12 @@ class LagSampler:
                 for group in host.machine.groups.values():
                     states[group.state.value] = states.get(group.state.value, 0) + 1
         return states
+
+
+def _times(wanted: dict[Place, Log]) -> dict[Place, int | None]:
+    """In a thread. What the disk does not tell is left out, and looked up again with the next sample."""
+    times: dict[Place, int | None] = {}
+    for place, log in wanted.items():
+        with contextlib.suppress(OSError):
+            times[place] = log.time_at(place[2])
+    return times

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from headrace.base.errors import Code, Refused
+from headrace.base.files import File
 from headrace.base.ids import TopicId
 from headrace.base.limits import KIB, MIB
 from headrace.base.metrics import TopicMetrics
@@ -25,6 +26,7 @@ from headrace.base.world import World
 from headrace.broker.policy import PRODUCER_CODEC, TopicPolicy
 from headrace.broker.waiting import PositionWaiters
 from headrace.log.log import Appended, Cold, Duplicate, Log, Read
+from headrace.log.producers import ProducerView
 from headrace.records.header import APPEND_TIME, CODEC_MASK, BatchHeader, check_batch, read_header
 from headrace.records.recompress import recompress
 from headrace.records.stamp import stamp_append_time, stamp_create_time, stamp_max_timestamp
@@ -109,7 +111,7 @@ class Partition:
         self.flush_state = 0
         self.flush_again = False
         # File and content that say which topic the folder belongs to, until a flush has made them durable.
-        self.identity: tuple[str, bytes] | None = None
+        self.identity: tuple[File, bytes] | None = None
         self.must_flush = False  # the next round flushes, also with `pagecache`
         self._wants_flush = wants_flush
 
@@ -274,6 +276,13 @@ class Partition:
             return self.log.read(offset, size_max, end, whole_first_batch=whole_first_batch, may_block=warmed)
         except OSError as error:
             return self._unreadable(offset, error)
+
+    def describe_producers(self) -> list[ProducerView] | Refused:
+        """Those of an idle log are read first."""
+        try:
+            return self.log.describe_producers()
+        except OSError as error:
+            return self._unreadable(self.log.end_offset, error)
 
     async def read_slowly(self, world: World, offset: int, size_max: int, *, whole_first_batch: bool) -> Read | Refused:
         """As `read`, fetching what is cold in a thread first."""

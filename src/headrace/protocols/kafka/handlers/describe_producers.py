@@ -31,12 +31,12 @@ def handle(
             row = PartitionResponse(index, errors.NONE)
             rows.append(row)
             partition = broker.partition(topic.name, index)
-            if isinstance(partition, Refused):
-                row.error_code, row.error_message = errors.tell(partition, broker.metrics), partition.why
+            found = partition if isinstance(partition, Refused) else partition.describe_producers()
+            if isinstance(found, Refused):
+                row.error_code, row.error_message = errors.tell(found, broker.metrics), found.why
                 continue
             row.active_producers = [
-                ProducerState(state.producer_id, state.epoch, state.last_sequence, state.last_timestamp, -1, -1)
-                for state in partition.log.describe_producers()
+                ProducerState(state.producer_id, state.epoch, state.last_sequence, state.last_timestamp, -1, -1) for state in found
             ]
         topics.append(TopicResponse(topic.name, rows))
     return DescribeProducersResponse(topics=topics)

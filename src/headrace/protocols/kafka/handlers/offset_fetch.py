@@ -62,13 +62,12 @@ def _ask(broker: Broker, group: OffsetFetchRequestGroup, by_id: bool) -> Later[A
     if group.topics is not None:
         wanted = []
         for topic in group.topics:
-            name = topic.name
-            if by_id:
-                found = broker.image.topic_by_id(topic.topic_id)
-                if found is None:
-                    continue
-                name = found.name
-            wanted.append(TopicPartitions(name, topic.partition_indexes))
+            found = broker.image.topic_by_id(topic.topic_id) if by_id else broker.image.topic(topic.name)
+            if found is not None:
+                # With its id: what was committed of an older topic of the same name does not count.
+                wanted.append(TopicPartitions(found.name, topic.partition_indexes, found.id))
+            elif not by_id:
+                wanted.append(TopicPartitions(topic.name, topic.partition_indexes))
     return host.ask(lambda machine, now_ms, waiter: machine.fetch_offsets(group.group_id, wanted, waiter))
 
 

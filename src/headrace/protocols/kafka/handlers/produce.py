@@ -4,6 +4,9 @@ v3    record batches v2 only; v4 KAFKA_STORAGE_ERROR; v5 log start offset; v7 zs
 v8    KIP-467: errors name the record
 v9    flexible; v10 KIP-951 current leader; v11-12 KIP-890 (transactions, the same bytes); v13 topic ids (KIP-516)
 
+With acks=0 nothing is answered, and what is refused ends the connection, as at Kafka: the client has no other way to learn
+that the topic it writes to is gone.
+
 Advertised from version 0 and served from 3 (`messages/exceptions.py`). Transactional batches are refused.
 
 The hot path: no coroutine. Each batch is judged and appended straight out of the receive buffer; the answer
@@ -17,7 +20,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
-from headrace.base.errors import Code, Refused
+from headrace.base.errors import Code, ProtocolError, Refused
 from headrace.base.files import Buffer
 from headrace.base.ids import NO_TOPIC_ID
 from headrace.broker.broker import Broker
@@ -59,12 +62,12 @@ _Copy = tuple[TopicProduceData, int, bytearray | None]
 
 def handle(
     broker: Broker, request: ProduceRequest, context: Context
-) -> ProduceResponse | Later[ProduceResponse] | Coroutine[Any, Any, Any] | None:
+) -> ProduceResponse | Later[ProduceResponse] | Coroutine[Any, Any, Any] | ProtocolError | None:
     acks = request.acks
     if acks not in (0, 1, -1):
-        return _refuse_all(request, Refused(Code.BAD_ACKS, f"acks {acks}; allowed are 0, 1 and -1"))
+        return _refuse_all(broker, request, Refused(Code.BAD_ACKS, f"acks {acks}; allowed are 0, 1 and -1"))
     if request.transactional_id is not None:
-        return _refuse_all(request, Refused(Code.TRANSACTIONS_NOT_SUPPORTED, "this node does not serve transactions"))
+        return _refuse_all(broker, request, Refused(Code.TRANSACTIONS_NOT_SUPPORTED, "this node does not serve transactions"))
     now_ms = broker.world.now_ms()
     judged: list[tuple[Partition | None, memoryview, BatchHeader | Refused]] = []
     for topic in request.topic_data:
@@ -82,13 +85,14 @@ def handle(
                     return _slowly(broker, request, context.version, _copies(request))
                 judged.append((partition, records, header))
     # Nothing is appended before everything was judged: a slow batch makes the whole request start anew.
-    pending = _Pending(request)
+    pending = _Pending(broker, request)
     for row, (maybe, records, header) in zip(pending.rows, judged, strict=True):
         if isinstance(header, Refused):
             if maybe is None:
-                refuse(row, header)
+                pending.refuse(row, header)
             else:
-                _refuse_batch(row, header, maybe, records, now_ms)
+                pending.refuse(row, header)
+                _explain(row, header, maybe, records, now_ms)
         else:
             assert maybe is not None
             pending.appended(row, maybe, maybe.append(records, header, now_ms))
@@ -106,20 +110,21 @@ def _copies(request: ProduceRequest) -> list[_Copy]:
 
 async def _slowly(
     broker: Broker, request: ProduceRequest, version: int, copies: list[_Copy]
-) -> ProduceResponse | Later[ProduceResponse] | None:
+) -> ProduceResponse | Later[ProduceResponse] | ProtocolError | None:
     """Some batch of the request needs a long look: the copies are judged off the loop, then appended in turn."""
     now_ms = broker.world.now_ms()
-    pending = _Pending(request)
+    pending = _Pending(broker, request)
     for row, (topic, index, data) in zip(pending.rows, copies, strict=True):
         partition = _find(broker, topic, index, data, request.acks, version)
         if isinstance(partition, Refused):
-            refuse(row, partition)
+            pending.refuse(row, partition)
         elif data is None:
-            refuse(row, _NO_BATCH)
+            pending.refuse(row, _NO_BATCH)
         else:
             judged = await _judge_slowly(broker, partition, data, now_ms)
             if isinstance(judged, Refused):
-                _refuse_batch(row, judged, partition, data, now_ms)
+                pending.refuse(row, judged)
+                _explain(row, judged, partition, data, now_ms)
             else:
                 pending.appended(row, partition, partition.append(memoryview(judged[0]), judged[1], now_ms))
     return pending.wait(request)
@@ -156,22 +161,15 @@ def _find(
     return partition
 
 
-def _refuse_all(request: ProduceRequest, why: Refused) -> ProduceResponse | None:
-    pending = _Pending(request)
+def _refuse_all(broker: Broker, request: ProduceRequest, why: Refused) -> ProduceResponse | ProtocolError:
+    pending = _Pending(broker, request)
     for row in pending.rows:
-        refuse(row, why)
-    return pending.response if request.acks else None
+        pending.refuse(row, why)
+    return pending.response if request.acks else pending.unheard()
 
 
-def refuse(row: PartitionProduceResponse, why: Refused) -> None:
-    row.error_code = errors.CODES[why.code]
-    row.error_message = why.why
-    row.base_offset = -1
-
-
-def _refuse_batch(row: PartitionProduceResponse, why: Refused, partition: Partition, records: Buffer, now_ms: int) -> None:
+def _explain(row: PartitionProduceResponse, why: Refused, partition: Partition, records: Buffer, now_ms: int) -> None:
     """The partition is there and does not take the batch. What holds for single records is said of each (KIP-467)."""
-    refuse(row, why)
     if why.code not in _WITHOUT_START and is_framed(records):
         row.log_start_offset = partition.log.start_offset
     policy = partition.policy
@@ -189,9 +187,11 @@ def _refuse_batch(row: PartitionProduceResponse, why: Refused, partition: Partit
 class _Pending:
     """The answer while it grows, and how many of its batches are not committed yet."""
 
-    __slots__ = ("_later", "_open", "_timer", "response", "rows")
+    __slots__ = ("_later", "_metrics", "_open", "_refused", "_timer", "response", "rows")
 
-    def __init__(self, request: ProduceRequest) -> None:
+    def __init__(self, broker: Broker, request: ProduceRequest) -> None:
+        self._metrics = broker.metrics
+        self._refused: Refused | None = None  # the first of them
         self.rows: list[PartitionProduceResponse] = []
         topics = []
         for topic in request.topic_data:
@@ -205,19 +205,31 @@ class _Pending:
 
     def appended(self, row: PartitionProduceResponse, partition: Partition, result: Appended | Duplicate | Refused) -> None:
         if isinstance(result, Refused):
-            refuse(row, result)
+            self.refuse(row, result)
             if result.code not in _WITHOUT_START:
                 row.log_start_offset = partition.log.start_offset
             return
+        partition.metrics.produces += 1
         row.base_offset = result.base_offset
         row.log_append_time_ms = result.append_time_ms
         row.log_start_offset = partition.log.start_offset
         if result.last_offset >= partition.committed_end:
             self._open[len(self._open)] = (row, partition, result.last_offset + 1)
 
-    def wait(self, request: ProduceRequest) -> ProduceResponse | Later[ProduceResponse] | None:
+    def refuse(self, row: PartitionProduceResponse, why: Refused) -> None:
+        row.error_code = errors.tell(why, self._metrics)
+        row.error_message = why.why
+        row.base_offset = -1
+        self._refused = self._refused or why
+
+    def unheard(self) -> ProtocolError:
+        """With acks=0 there is no answer that could tell: the connection ends, and the client asks for its metadata anew."""
+        assert self._refused is not None
+        return ProtocolError(f"a Produce with acks=0 was refused: {self._refused.why}")
+
+    def wait(self, request: ProduceRequest) -> ProduceResponse | Later[ProduceResponse] | ProtocolError | None:
         if not request.acks:
-            return None
+            return self.unheard() if self._refused is not None else None
         if not self._open:
             return self.response
         later = self._later = Later()
@@ -232,7 +244,7 @@ class _Pending:
             return
         row, _, _ = self._open.pop(number)
         if why is not None:
-            refuse(row, why)
+            self.refuse(row, why)
         if not self._open:
             if self._timer is not None:
                 self._timer.cancel()
@@ -243,6 +255,6 @@ class _Pending:
         if self._later.done:
             return
         for row, _, _ in self._open.values():
-            refuse(row, _TIMED_OUT)
+            self.refuse(row, _TIMED_OUT)
         self._open = {}
         self._later.complete(self.response)
