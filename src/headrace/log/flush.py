@@ -40,25 +40,26 @@ def replace_file(files: Files, path: str, data: bytes, *, sync: bool = True) -> 
 
 
 class Spill:
-    """Index entries on their way into the file."""
+    """Index entries on their way into the file. They are encoded in the thread: after a long pause there may be many."""
 
-    __slots__ = ("_count", "_data", "_final", "_index", "_position", "_version")
+    __slots__ = ("_count", "_entries", "_final", "_index", "_position", "_version")
 
-    def __init__(self, index: OffsetIndex | TimeIndex, entry_size: int, final: bool) -> None:
+    def __init__(self, index: OffsetIndex | TimeIndex, final: bool) -> None:
         self._index = index
-        self._data = index.encode_new()
-        self._count = len(self._data) // entry_size
-        self._position = index.disk_count * entry_size
+        self._entries = index.new  # it only grows while it is this one
+        self._count = len(index.new[0])
+        self._position = index.disk_count * index.ENTRY_SIZE
         self._final = final
         self._version = index.version
 
     def run(self, files: Files, *, sync: bool = True) -> None:
         file = files.open(self._index.path, create=True)
-        if self._data:
-            file.write(self._position, (self._data,))
+        data = self._index.encode(self._entries, self._count)
+        if data:
+            file.write(self._position, (data,))
         if self._final:
             # A flush that failed may have written more than counts now.
-            file.truncate(self._position + len(self._data))
+            file.truncate(self._position + len(data))
             if sync:
                 file.sync()
 

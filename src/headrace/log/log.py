@@ -33,11 +33,11 @@ from itertools import pairwise
 from headrace.base.errors import Code, Refused
 from headrace.base.files import File, Files, FileSlice
 from headrace.base.ids import NO_TIMESTAMP
-from headrace.log import offset_index, retention, time_index
+from headrace.log import retention
 from headrace.log.epochs import LeaderEpochs, encode_epochs
 from headrace.log.flush import FlushPlan, Removal, Spill, StartPlan, replace_file
 from headrace.log.names import DELETED, EPOCHS_FILE, INDEX, LOG, SNAPSHOT, TIME_INDEX, file_name
-from headrace.log.offset_index import IndexWrong, NotInMemory
+from headrace.log.offset_index import IndexWrong, NotInMemory, OffsetIndex
 from headrace.log.outcome import Appended, CleanState, Cold, Cut, Damage, Duplicate, Read, SegmentState
 from headrace.log.producers import Entries, Producers, ProducerView
 from headrace.log.recovery import Recovered, recover
@@ -45,6 +45,7 @@ from headrace.log.scan import Broken
 from headrace.log.segment import Damaged, Mark, Segment
 from headrace.log.settings import LogSettings
 from headrace.log.snapshot import encode_snapshot, load_snapshot
+from headrace.log.time_index import TimeIndex
 from headrace.records.header import APPEND_TIME, BatchHeader
 from headrace.records.record import RecordsError, read_records
 from headrace.records.stamp import stamp
@@ -240,14 +241,14 @@ class Log:
         )
 
     def _write_all(self, sync: bool) -> None:
-        """Indexes, epochs and producers, in an order in which the snapshot proves the others; with `sync` durable when this returns.
+        """Indexes, epochs and producers, in an order in which the snapshot proves the others. With `sync` all is durable then.
 
         Without `sync` a power cut may leave the snapshot and take the others: the active segment is scanned then in any case,
         and epochs that cannot be read have all segments scanned.
         """
         files, active = self.files, self.active
         if not active.broken:
-            for spill in (Spill(active.offsets, offset_index.ENTRY_SIZE, True), Spill(active.times, time_index.ENTRY_SIZE, True)):
+            for spill in (Spill(active.offsets, True), Spill(active.times, True)):
                 spill.run(files, sync=sync)
                 spill.settle()
         replace_file(files, f"{self.folder}/{EPOCHS_FILE}", encode_epochs(self.epochs.entries()), sync=sync)
@@ -278,7 +279,7 @@ class Log:
         self._segment_ms = settings.segment_ms
         # With Kafka's defaults a segment is full long before its index is.
         entries = settings.segment_bytes // max(1, settings.index_interval_bytes)
-        self._index_can_fill = entries * time_index.ENTRY_SIZE > settings.index_size_max
+        self._index_can_fill = entries * TimeIndex.ENTRY_SIZE > settings.index_size_max
 
     # --- appending
 
@@ -332,7 +333,7 @@ class Log:
     def _index_is_full(self) -> bool:
         room = self._settings.index_size_max
         active = self.active
-        return active.offsets.count >= room // offset_index.ENTRY_SIZE or active.times.count >= room // time_index.ENTRY_SIZE - 1
+        return active.offsets.count >= room // OffsetIndex.ENTRY_SIZE or active.times.count >= room // TimeIndex.ENTRY_SIZE - 1
 
     def _write_failed(self, segment: Segment, error: OSError) -> Refused:
         """Law 5: what was written of the batch is cut away, and nothing is tried until `resume`."""
@@ -511,8 +512,8 @@ class Log:
                 closed.append(segment)
             # Without indexes a damaged segment is scanned by every recovery, and reported again.
             if not segment.broken and (segment is not active or len(segment.offsets.new[0]) >= _SPILL_COUNT):
-                spills.append(Spill(segment.offsets, offset_index.ENTRY_SIZE, segment is not active))
-                spills.append(Spill(segment.times, time_index.ENTRY_SIZE, segment is not active))
+                spills.append(Spill(segment.offsets, segment is not active))
+                spills.append(Spill(segment.times, segment is not active))
         folders = [self.folder] if new_names else []
         if not self._folder_is_durable:
             folders.append(self.folder.rpartition("/")[0])  # the empty path is the data folder itself

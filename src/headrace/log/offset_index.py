@@ -25,7 +25,7 @@ from bisect import bisect_right
 
 from headrace.base.files import File, Files
 
-ENTRY_SIZE = 8
+_SIZE = 8
 BLOCK_COUNT = 512
 _ENTRY = struct.Struct(">ii")
 _LITTLE = sys.byteorder == "little"
@@ -58,6 +58,8 @@ def open_index(files: Files, path: str) -> File:
 
 
 class OffsetIndex:
+    ENTRY_SIZE = _SIZE
+
     __slots__ = ("_block", "_files", "base_offset", "disk_count", "new", "path", "version")
 
     def __init__(self, files: Files, path: str, base_offset: int, disk_count: int = 0) -> None:
@@ -125,8 +127,8 @@ class OffsetIndex:
         block_count = min(BLOCK_COUNT, count - first)
         if held is not None and held[0] == low and len(held[1][0]) == block_count:
             return held[1]
-        data = read_file(file, first * ENTRY_SIZE, block_count * ENTRY_SIZE, may_block)
-        if len(data) != block_count * ENTRY_SIZE:
+        data = read_file(file, first * _SIZE, block_count * _SIZE, may_block)
+        if len(data) != block_count * _SIZE:
             raise IndexWrong(f"{self.path} ends before entry {first + block_count}")
         entries = decode_entries(data)
         if entries[0][0] > relative:
@@ -135,8 +137,8 @@ class OffsetIndex:
         return entries
 
     def _entry_offset(self, file: File, entry: int, may_block: bool) -> int:
-        data = read_file(file, entry * ENTRY_SIZE, ENTRY_SIZE, may_block)
-        if len(data) != ENTRY_SIZE:
+        data = read_file(file, entry * _SIZE, _SIZE, may_block)
+        if len(data) != _SIZE:
             raise IndexWrong(f"{self.path} ends before entry {entry}")
         offset: int = _ENTRY.unpack(data)[0]
         return offset
@@ -148,15 +150,16 @@ class OffsetIndex:
             return self.base_offset + offsets[-1], positions[-1]
         if not self.disk_count:
             return None
-        data = open_index(self._files, self.path).read((self.disk_count - 1) * ENTRY_SIZE, ENTRY_SIZE)
-        if len(data) != ENTRY_SIZE:
+        data = open_index(self._files, self.path).read((self.disk_count - 1) * _SIZE, _SIZE)
+        if len(data) != _SIZE:
             raise IndexWrong(f"{self.path} ends before entry {self.disk_count - 1}")
         offset, position = _ENTRY.unpack(data)
         return self.base_offset + offset, position
 
-    def encode_new(self) -> bytes:
-        """The entries that are not in the file yet, as they belong there."""
-        return encode_entries(*self.new)
+    @staticmethod
+    def encode(entries: Entries, count: int) -> bytes:
+        """The first entries as they belong into the file."""
+        return encode_entries(entries[0][:count], entries[1][:count])
 
     def spilled(self, count: int, version: int) -> None:
         """The first `count` new entries stand in the file now; unless they were replaced while they were written."""
@@ -194,7 +197,7 @@ class OffsetIndex:
 
 def encode_entries(offsets: array[int], positions: array[int]) -> bytes:
     # Slices of arrays, not a loop: 262,144 entries are made in about a millisecond.
-    both = array("i", bytes(ENTRY_SIZE * len(offsets)))
+    both = array("i", bytes(_SIZE * len(offsets)))
     both[0::2] = offsets
     both[1::2] = positions
     if _LITTLE:

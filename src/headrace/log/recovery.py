@@ -22,9 +22,9 @@ is so only if the snapshot was written for that end; it may be older than the ro
 checked, and their indexes built anew. In the end all that was scanned is synced before anyone may see it: what survived in
 the page cache alone is not durable yet. Then a new snapshot moves the flushed line to the end.
 
-A node that was killed has thousands of such logs, most of them small. Then the caller syncs the whole disk once before (`is_synced`):
-what is found is durable as it is, only what is changed here is synced by itself, and a log that is scanned in a moment
-does without a new snapshot.
+A node that was killed has thousands of such logs, most of them small. Then the caller syncs the whole disk once before
+(`is_synced`): what is found is durable as it is, only what is changed here is synced by itself, and a log that is scanned in
+a moment does without a new snapshot.
 
 A crash in here is harmless: segments go last first, then bytes, and each step leaves a folder that is recovered in the same way.
 """
@@ -37,7 +37,6 @@ from dataclasses import dataclass, field
 
 from headrace.base.files import Files
 from headrace.base.ids import NO_TIMESTAMP
-from headrace.log import offset_index, time_index
 from headrace.log.epochs import LeaderEpochs, decode_epochs, encode_epochs
 from headrace.log.flush import Spill, decode_start, replace_file
 from headrace.log.names import EPOCHS_FILE, INDEX, LEFTOVERS, LOG, SNAPSHOT, START_FILE, TIME_INDEX, file_name, offset_of
@@ -197,16 +196,13 @@ class _Recovery:
 
     def _is_sound(self, segment: Segment, size: int, follower: int, present: set[str]) -> bool:
         """Take a closed segment over by its indexes, if they lead to its very end."""
-        for suffix, index, entry_size in (
-            (INDEX, segment.offsets, offset_index.ENTRY_SIZE),
-            (TIME_INDEX, segment.times, time_index.ENTRY_SIZE),
-        ):
+        for suffix, index in ((INDEX, segment.offsets), (TIME_INDEX, segment.times)):
             if file_name(segment.base_offset, suffix) not in present:
                 return False
             index_size = self.files.open(index.path).size()
-            if index_size % entry_size:
+            if index_size % index.ENTRY_SIZE:
                 return False
-            index.disk_count = index_size // entry_size
+            index.disk_count = index_size // index.ENTRY_SIZE
         if not size:
             return False
         segment.size, segment.end_offset = size, follower
@@ -388,12 +384,12 @@ class _Recovery:
             is_closed = segment is not last
             if is_closed:
                 segment.close()
-            for index, entry_size in ((segment.offsets, offset_index.ENTRY_SIZE), (segment.times, time_index.ENTRY_SIZE)):
+            for index in (segment.offsets, segment.times):
                 if segment.broken or not is_closed:
                     self.files.remove(index.path)
                 # Without indexes a damaged segment is scanned again next time, and reported again.
                 if not segment.broken and (is_closed or index.count):
-                    spill = Spill(index, entry_size, is_closed)
+                    spill = Spill(index, is_closed)
                     spill.run(self.files)
                     spill.settle()
             segment.settled = is_closed

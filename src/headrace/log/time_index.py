@@ -21,13 +21,15 @@ from headrace.base.files import Files
 from headrace.base.ids import NO_TIMESTAMP
 from headrace.log.offset_index import IndexWrong, open_index
 
-ENTRY_SIZE = 12
+_SIZE = 12
 _ENTRY = struct.Struct(">qi")
 
 TimeEntries = tuple["array[int]", "array[int]"]  # timestamps, relative offsets
 
 
 class TimeIndex:
+    ENTRY_SIZE = _SIZE
+
     __slots__ = ("_files", "base_offset", "disk_count", "last_timestamp", "new", "path", "version")
 
     def __init__(self, files: Files, path: str, base_offset: int, disk_count: int = 0, last_timestamp: int = NO_TIMESTAMP) -> None:
@@ -83,8 +85,8 @@ class TimeIndex:
         return found[0], self.base_offset + found[1]
 
     def _entry(self, entry: int) -> tuple[int, int]:
-        data = open_index(self._files, self.path).read(entry * ENTRY_SIZE, ENTRY_SIZE)
-        if len(data) != ENTRY_SIZE:
+        data = open_index(self._files, self.path).read(entry * _SIZE, _SIZE)
+        if len(data) != _SIZE:
             raise IndexWrong(f"{self.path} ends before entry {entry}")
         timestamp, offset = _ENTRY.unpack(data)
         return timestamp, offset
@@ -99,8 +101,10 @@ class TimeIndex:
         timestamp, relative = self._entry(self.disk_count - 1)
         return timestamp, self.base_offset + relative
 
-    def encode_new(self) -> bytes:
-        return encode_entries(*self.new)
+    @staticmethod
+    def encode(entries: TimeEntries, count: int) -> bytes:
+        """The first entries as they belong into the file."""
+        return encode_entries(entries[0][:count], entries[1][:count])
 
     def spilled(self, count: int, version: int) -> None:
         """The first `count` new entries stand in the file now; unless they were replaced while they were written."""

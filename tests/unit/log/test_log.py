@@ -286,6 +286,27 @@ def test_all_was_flushed_up_to_a_roll() -> None:
     assert reopen(files.after_crash()).end_offset == 6
 
 
+def test_a_segment_that_was_cut_away_cannot_end_the_log_by_coming_back() -> None:
+    files, log = ready()
+    put(log, 5)
+    log.roll(0)
+    put(log)
+    files.sync_folder(FOLDER)  # the kernel wrote the names by itself
+    failed(files, log)
+    put(log, 5)
+    put(log, 3)
+    flush(log)
+    assert reopen(files.after_crash()).end_offset == 8
+
+
+def test_what_was_cut_is_synced_by_the_next_flush_even_if_nothing_was_appended() -> None:
+    files, log = ready()
+    put(log)
+    failed(files, log)
+    plan = log.flush_plan()
+    assert plan is not None and plan.data == [log.active.file] and plan.folders == [FOLDER]
+
+
 def test_producers_go_back_too() -> None:
     files, log = ready()
     for sequence in range(3):

@@ -17,16 +17,16 @@ def new_index(count: int = 0, spilled: int = 0) -> tuple[MemoryFiles, OffsetInde
     index = OffsetIndex(files, PATH, 1000)
     for i in range(1, count + 1):
         index.append(1000 + 10 * i, 100 * i)
-    files.open(PATH, create=True).write(0, (index.encode_new()[: 8 * spilled],))
+    files.open(PATH, create=True).write(0, (index.encode(index.new, len(index.new[0]))[: 8 * spilled],))
     index.spilled(spilled, 0)
     return files, index
 
 
 def test_the_bytes_are_kafkas() -> None:
     _, index = new_index(2)
-    assert index.encode_new() == struct.pack(">iiii", 10, 100, 20, 200)
-    assert decode_entries(index.encode_new()) == index.new
-    assert encode_entries(*index.new) == index.encode_new()
+    assert index.encode(index.new, len(index.new[0])) == struct.pack(">iiii", 10, 100, 20, 200)
+    assert decode_entries(index.encode(index.new, len(index.new[0]))) == index.new
+    assert encode_entries(*index.new) == index.encode(index.new, len(index.new[0]))
 
 
 @pytest.mark.parametrize("spilled", [0, 1, 3, 5])

@@ -38,7 +38,7 @@ def go(files: MemoryFiles, segment: Segment, way: str) -> None:
         segment.forget()
     if way == "spilled":
         for index in (segment.offsets, segment.times):
-            data = index.encode_new()
+            data = index.encode(index.new, index.count)
             files.open(index.path, create=True).write(0, (data,))
             index.spilled(index.count, index.version)
 

@@ -16,14 +16,14 @@ def new_index(spilled: int = 0) -> tuple[MemoryFiles, TimeIndex]:
     index = TimeIndex(files, PATH, 1000)
     for timestamp, offset in ((50, 1005), (60, 1009), (60, 1012), (55, 1015), (90, 1020)):
         index.append(timestamp, offset)
-    files.open(PATH, create=True).write(0, (index.encode_new()[: 12 * spilled],))
+    files.open(PATH, create=True).write(0, (index.encode(index.new, len(index.new[0]))[: 12 * spilled],))
     index.spilled(spilled, 0)
     return files, index
 
 
 def test_only_later_timestamps_are_kept_and_the_bytes_are_kafkas() -> None:
     _, index = new_index()
-    assert index.encode_new() == struct.pack(">qiqiqi", 50, 5, 60, 9, 90, 20)
+    assert index.encode(index.new, len(index.new[0])) == struct.pack(">qiqiqi", 50, 5, 60, 9, 90, 20)
 
 
 @pytest.mark.parametrize("spilled", [0, 1, 2, 3])
