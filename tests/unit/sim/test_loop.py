@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
 
 import pytest
@@ -112,6 +113,7 @@ def test_an_error_in_a_task_nobody_waits_for_ends_the_run():
         tasks = [asyncio.create_task(fail())]
         await asyncio.sleep(1)
         tasks.clear()
+        gc.collect()  # the error's frames may hold the task in a ring
         await asyncio.sleep(1)
 
     with pytest.raises(RunFailed, match="lost"):
