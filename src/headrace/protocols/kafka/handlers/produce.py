@@ -165,7 +165,12 @@ def _refuse_all(broker: Broker, request: ProduceRequest, why: Refused) -> Produc
     pending = _Pending(broker, request)
     for row in pending.rows:
         pending.refuse(row, why)
-    return pending.response if request.acks else pending.unheard()
+    return pending.response if request.acks else _unheard(why)
+
+
+def _unheard(why: Refused) -> ProtocolError:
+    """With acks=0 there is no answer that could tell: the connection ends, and the client asks for its metadata anew."""
+    return ProtocolError(f"a Produce with acks=0 was refused: {why.why}")
 
 
 def _explain(row: PartitionProduceResponse, why: Refused, partition: Partition, records: Buffer, now_ms: int) -> None:
@@ -222,14 +227,9 @@ class _Pending:
         row.base_offset = -1
         self._refused = self._refused or why
 
-    def unheard(self) -> ProtocolError:
-        """With acks=0 there is no answer that could tell: the connection ends, and the client asks for its metadata anew."""
-        assert self._refused is not None
-        return ProtocolError(f"a Produce with acks=0 was refused: {self._refused.why}")
-
     def wait(self, request: ProduceRequest) -> ProduceResponse | Later[ProduceResponse] | ProtocolError | None:
         if not request.acks:
-            return self.unheard() if self._refused is not None else None
+            return _unheard(self._refused) if self._refused is not None else None
         if not self._open:
             return self.response
         later = self._later = Later()
