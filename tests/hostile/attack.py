@@ -34,6 +34,18 @@ def connect(address: str, seconds: float = 10.0) -> socket.socket:
     return made
 
 
+def exchange(broker: Broker, data: bytes, seconds: float = 10.0) -> None:
+    """Send it, say that nothing follows, and see the connection end."""
+    try:
+        connection = connect(broker.kafka)
+    except ConnectionRefusedError:
+        raise AssertionError(f"the node died\n{broker.tail(5)}") from None
+    with connection:
+        connection.sendall(data)
+        connection.shutdown(socket.SHUT_WR)
+        assert closed_by_peer(connection, seconds), data[:200].hex()
+
+
 def closed_by_peer(connection: socket.socket, seconds: float = 10.0) -> bool:
     """Whether the peer ends the connection in time. What it sends before is read and thrown away."""
     connection.settimeout(seconds)

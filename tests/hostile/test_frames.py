@@ -13,7 +13,18 @@ import pytest
 from headrace.protocols.kafka.codec import encode_request
 from headrace.protocols.kafka.messages.api_versions import ApiVersionsRequest
 from headrace.protocols.kafka.messages.metadata import MetadataRequest
-from tests.hostile.attack import Bystander, Hostile, check_alive, closed_by_peer, connect, framed, peak_mib, resident_mib, served
+from tests.hostile.attack import (
+    Bystander,
+    Hostile,
+    check_alive,
+    closed_by_peer,
+    connect,
+    exchange,
+    framed,
+    peak_mib,
+    resident_mib,
+    served,
+)
 from tests.support.broker import Broker
 from tests.support.wire import Wire, frame
 
@@ -79,11 +90,8 @@ def test_every_golden_request_cut_at_every_byte(broker: Broker) -> None:
         for request in golden_requests():
             places = range(8, len(request)) if len(request) < 40 else sorted(chance.sample(range(8, len(request)), 16))
             for end in places:
-                with connect(broker.kafka) as connection:
-                    connection.sendall(framed(request[:end]))
-                    connection.shutdown(socket.SHUT_WR)
-                    assert closed_by_peer(connection, 5), request[:end].hex()
-                    count += 1
+                exchange(broker, framed(request[:end]))
+                count += 1
     assert count > 1_000
     assert bystander.worst_ms < 1_000
     check_alive(broker)
@@ -175,10 +183,7 @@ def test_mutated_golden_frames(broker: Broker) -> None:
         for _ in range(chance.choice((1, 1, 2, 8))):
             at = chance.randrange(4, len(body))
             body[at] = chance.choice((0, 1, 0x7F, 0x80, 0xFF, chance.randrange(256)))
-        with connect(broker.kafka) as connection:
-            connection.sendall(framed(bytes(body)))
-            connection.shutdown(socket.SHUT_WR)
-            assert closed_by_peer(connection, 5), body.hex()
+        exchange(broker, framed(bytes(body)))
     check_alive(broker)
 
 
@@ -195,10 +200,7 @@ def test_every_api_with_hostile_values(broker: Broker) -> None:
             data = b"".join(
                 bytes(piece) for piece in encode_request(key, version, seed, "x" * 32_767 if seed % 7 == 0 else "c", message)
             )  # type: ignore[arg-type]
-            with connect(broker.kafka) as connection:
-                connection.sendall(data)
-                connection.shutdown(socket.SHUT_WR)
-                assert closed_by_peer(connection, 10), (seed, key, version)
+            exchange(broker, data)
     print(f"worst of the bystander {bystander.worst_ms:.0f} ms, peak {peak_mib(broker.pid):.0f} MiB")
     check_alive(broker)
 
