@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import random
 import struct
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,13 +14,14 @@ import cramjam
 import crc32c
 import pytest
 
+from headrace.protocols.kafka.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 from headrace.records.build import build_batch
 from headrace.records.compression import Codec, compress
 from headrace.records.header import HEADER_SIZE
 from headrace.records.record import Record
 from tests.hostile.attack import Bystander, batch, check_alive, fetch, peak_mib, produce, resident_mib, settled_mib
 from tests.support.broker import Broker
-from tests.support.wire import Wire
+from tests.support.wire import Closed, Wire
 
 CORRUPT_MESSAGE, INVALID_TIMESTAMP, INVALID_RECORD, RECORD_TOO_LARGE = 2, 32, 87, 10
 
@@ -184,3 +187,44 @@ def test_the_same_partition_twice_in_one_request(broker: Broker, wire: Wire) -> 
     answer: Any = wire.ask(0, 9, request)
     rows = answer.responses[0].partition_responses
     assert [(row.error_code, row.base_offset) for row in rows] == [(0, 0), (0, 2)]
+
+
+TOPICS = {
+    "compacted": {"cleanup.policy": "compact"},
+    "stamped": {"message.timestamp.type": "LogAppendTime"},
+    "recompressed": {"compression.type": "lz4"},
+    "strict": {"message.timestamp.after.max.ms": "1000", "message.timestamp.before.max.ms": "1000"},
+}
+
+
+def test_mutated_batches_to_topics_of_every_kind(broker: Broker, wire: Wire) -> None:
+    """Cut, changed and sealed again: whatever comes of it, it is an answer, and what was stored can be read."""
+    configs = [
+        CreatableTopic(name, 1, 1, (), [CreatableTopicConfig(*item) for item in more.items()]) for name, more in TOPICS.items()
+    ]
+    made: Any = wire.ask(19, 5, CreateTopicsRequest(configs, 10_000))
+    assert all(topic.error_code == 0 for topic in made.topics)
+    chance = random.Random(21)
+    codes: Counter[int] = Counter()
+    for number in range(1_500):
+        name = chance.choice(list(TOPICS))
+        records = [Record(index, 1_700_000_000_000, None if chance.random() < 0.1 else b"k", b"v" * 20) for index in range(3)]
+        data = build_batch(records, codec=chance.choice(list(Codec)))
+        for _ in range(chance.choice((0, 1, 1, 2, 5))):
+            data[chance.randrange(len(data))] = chance.choice((0, 1, 0x7F, 0x80, 0xFF, chance.randrange(256)))
+        if chance.random() < 0.2:
+            del data[chance.randrange(len(data)) :]
+        if len(data) > 21 and chance.random() < 0.8:
+            sealed(data)
+        try:
+            answer: Any = wire.ask(0, 9, produce(name, data))
+        except Closed:
+            raise AssertionError(f"{name}: {data.hex()}\n{broker.tail(2)}") from None
+        codes[answer.responses[0].partition_responses[0].error_code] += 1
+        if number % 100 == 0:
+            for each in TOPICS:
+                read: Any = wire.ask(1, 12, fetch(each, 0, wait_ms=0))
+                assert read.responses[0].partitions[0].error_code == 0
+    print(dict(codes))
+    assert codes[0] > 50 and len(codes) >= 4
+    check_alive(broker)

@@ -38,7 +38,7 @@ from headrace.protocols.kafka.messages.produce import (
     TopicProduceResponse,
 )
 from headrace.records.compression import Codec
-from headrace.records.header import BatchHeader, codec_of, is_framed
+from headrace.records.header import BatchHeader, check_batch, codec_of, is_framed
 from headrace.records.validation import wrong_records
 
 _NOTHING = memoryview(b"")
@@ -178,7 +178,9 @@ def _explain(row: PartitionProduceResponse, why: Refused, partition: Partition, 
     if why.code not in _WITHOUT_START and is_framed(records):
         row.log_start_offset = partition.log.start_offset
     policy = partition.policy
-    if why.code is Code.TIMESTAMP_OUT_OF_RANGE or (why.code is Code.INVALID_RECORD and policy.compact):
+    about_records = why.code is Code.TIMESTAMP_OUT_OF_RANGE or (why.code is Code.INVALID_RECORD and policy.compact)
+    # Only of a batch that is one: the same code says that half a header came.
+    if about_records and not isinstance(check_batch(records, size_max=policy.batch_size_max), Refused):
         wrong = wrong_records(
             records,
             needs_key=policy.compact,
