@@ -2,8 +2,8 @@
 
 A read answers at once when something is wrong with a partition, when enough bytes lie there, or when the client does
 not want to wait. Else it waits for the committed end of any of its partitions to rise, and is answered when enough
-has come or the time is up. Bytes are counted by what was appended meanwhile, so that a wait for many bytes does not
-look into the log at each append.
+has come or the time is up. Bytes are counted by what was committed meanwhile, so that a wait for many bytes does not
+look into the log at each commit.
 
 A cold part of the log (an index or a header that is not in memory) is fetched in a thread and the read goes on then.
 """
@@ -24,14 +24,13 @@ from headrace.log.log import Cold, Read
 class Want:
     """What to read from one partition, and what came of it."""
 
-    __slots__ = ("appended", "offset", "partition", "read", "size_max")
+    __slots__ = ("offset", "partition", "read", "size_max")
 
     def __init__(self, partition: Partition | Refused, offset: int, size_max: int) -> None:
         self.partition = partition
         self.offset = offset
         self.size_max = size_max
         self.read: Read | Refused | None = partition if isinstance(partition, Refused) else None
-        self.appended = 0
 
 
 def fetch(world: World, tasks: Tasks, wants: Sequence[Want], *, size_min: int, size_max: int, wait_ms: int) -> Later[None] | None:
@@ -74,7 +73,7 @@ def _read_all(wants: Sequence[Want], size_max: int) -> int:
 class _Waiting:
     """A read that is not answered yet."""
 
-    __slots__ = ("_appended", "_got", "_size_max", "_size_min", "_tasks", "_timer", "_wait_ms", "_wants", "_world", "later")
+    __slots__ = ("_before", "_got", "_size_max", "_size_min", "_tasks", "_timer", "_wait_ms", "_wants", "_world", "later")
 
     def __init__(self, world: World, tasks: Tasks, wants: Sequence[Want], size_min: int, size_max: int, wait_ms: int) -> None:
         self._world = world
@@ -85,26 +84,27 @@ class _Waiting:
         self._wait_ms = wait_ms
         self._timer: asyncio.TimerHandle | None = None
         self._got = 0
-        self._appended = 0
+        self._before = 0
         self.later: Later[None] = Later()
 
     def begin(self, got: int) -> None:
         self._got = got
-        self._appended = self._sum_appended()
+        self._before = self._sum_committed()
         for want in self._wants:
             if isinstance(want.partition, Partition):
                 want.partition.readers[self._rose] = None
         self._timer = asyncio.get_running_loop().call_later(self._wait_ms / 1000, self._finish)
 
-    def _sum_appended(self) -> int:
-        return sum(want.partition.bytes_appended for want in self._wants if isinstance(want.partition, Partition))
+    def _sum_committed(self) -> int:
+        return sum(want.partition.bytes_committed for want in self._wants if isinstance(want.partition, Partition))
 
     def _rose(self) -> None:
-        if self._size_min > 1 and self._got + self._sum_appended() - self._appended < self._size_min:
-            for want in self._wants:
-                if isinstance(want.partition, Partition) and want.partition.closed is not None:
-                    break
-            else:
+        if self._size_min > 1:
+            closed = any(isinstance(want.partition, Partition) and want.partition.closed is not None for want in self._wants)
+            if not closed and self._got + self._sum_committed() - self._before < self._size_min:
+                return
+            # What was counted may be more than may be handed out, or than is left after a failed flush.
+            if 0 <= _read_all(self._wants, self._size_max) < self._size_min:
                 return
         self._finish()
 

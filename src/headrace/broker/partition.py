@@ -61,6 +61,7 @@ class Partition:
         "_wants_flush",
         "acks",
         "bytes_appended",
+        "bytes_committed",
         "bytes_handed_on",
         "closed",
         "committed_end",
@@ -100,8 +101,9 @@ class Partition:
         self.metrics = metrics
         # What recovery kept is on disk or came back from it: all of it counts as committed.
         self.committed_end = log.end_offset
-        self.bytes_appended = 0  # rises with every append; a reader that waits for a size compares it
-        self.bytes_handed_on = 0  # of them, what was flushed or given to the disk to write
+        self.bytes_appended = 0  # rises with every append
+        self.bytes_committed = 0  # of them, what lies below the committed end: a reader that waits for a size compares it
+        self.bytes_handed_on = 0  # of them, what was flushed or given to the disk to write, when that began
         self.acks = PositionWaiters()
         self.flushes = PositionWaiters()  # who waits for the flushed end, whatever the durability
         self.readers: dict[Callable[[], None], None] = {}  # called, once each time, when the committed end rises
@@ -229,6 +231,8 @@ class Partition:
         if end_offset <= self.committed_end:
             return
         self.committed_end = end_offset
+        # A flush that ends brings what there was when it began, and no other has begun since.
+        self.bytes_committed = self.bytes_appended if end_offset == self.log.end_offset else self.bytes_handed_on
         if self.acks:
             self.acks.reached(end_offset)
         if self.readers:
