@@ -191,6 +191,8 @@ class Session:
         if isinstance(value, Message):
             fields: tuple[str, ...] = tuple(type(value).__slots__)
             tree: dict[str, Tree] = {each: self.tree(getattr(value, each), each) for each in fields}
+            if "current_voters" in tree:  # the log of a quorum, which each has a history of its own in
+                tree |= {each: "a number" for each in ("high_watermark", "leader_epoch") if tree[each] > 0}
             if tree.get("topic_id", "no id") != "no id" and getattr(value, "name", None):
                 tree["topic_id"] = "an id"  # beside a name it needs no number
             return tree
@@ -202,6 +204,10 @@ class Session:
 
     def _foreign(self, item: Any) -> bool:
         """Topics and groups of other scenarios, where an answer lists all there are."""
+        if type(item).__name__ == "ConfigResource":
+            return item.resource_type == 2 and self.name not in item.resource_name
+        if type(item).__name__ == "DeleteRecordsTopicResult":  # lists nothing but what was asked for
+            return False
         if not isinstance(item, Message) or not (hasattr(item, "partitions") or type(item).__name__ == "ListedGroup"):
             return False
         names = [getattr(item, each, None) for each in ("name", "group_id")]
@@ -228,6 +234,8 @@ class Session:
             return self._named("session", value)
         if name == "finalized_features_epoch" and value > 0:
             return "an epoch"
+        if name == "log_end_offset" and value > 0:
+            return "a number"
         if name in ("total_bytes", "usable_bytes") and value > 0:
             return "a size"
         if isinstance(value, int) and abs(value / 1000 - time.time()) < 86_400:
@@ -245,8 +253,8 @@ _TEXTS |= {"software_name"}
 _NODES = {"node_id", "leader_id", "controller_id", "broker_id", "replica_nodes", "isr_nodes"}
 _MEMBERS = {"member_id", "leader"}
 # Kafka answers these in the order of a hash table.
-_UNORDERED = {"responses", "partition_responses", "members", "groups", "results"}
-_UNORDERED_STRUCTS = {"DescribeLogDirsPartition"}
+_UNORDERED = {"config_resources", "responses", "partition_responses", "members", "groups", "results"}
+_UNORDERED_STRUCTS = {"DeleteRecordsPartitionResult", "DescribeLogDirsPartition"}
 
 
 class Lane:
@@ -308,7 +316,6 @@ _KEYS = {
     "configs": "name",
     "supported_features": "name",
     "finalized_features": "name",
-    "config_resources": "resource_name",
 }
 
 

@@ -1,28 +1,48 @@
 """ApiVersions, and the APIs that a single node without security answers with little: quotas, ACLs, SASL, elections."""
 
 from headrace.protocols.kafka.messages import (
+    alter_partition_reassignments,
+    alter_replica_log_dirs,
     api_versions,
     create_acls,
     delete_acls,
     describe_acls,
     describe_client_quotas,
+    describe_quorum,
+    describe_transactions,
     describe_user_scram_credentials,
     elect_leaders,
     list_partition_reassignments,
+    list_transactions,
     sasl_authenticate,
     sasl_handshake,
+)
+from headrace.protocols.kafka.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from headrace.protocols.kafka.messages.alter_replica_log_dirs import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
 )
 from headrace.protocols.kafka.messages.api_versions import ApiVersionsRequest
 from headrace.protocols.kafka.messages.create_acls import AclCreation, CreateAclsRequest
 from headrace.protocols.kafka.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from headrace.protocols.kafka.messages.describe_acls import DescribeAclsRequest
 from headrace.protocols.kafka.messages.describe_client_quotas import ComponentData, DescribeClientQuotasRequest
+from headrace.protocols.kafka.messages.describe_quorum import DescribeQuorumRequest
+from headrace.protocols.kafka.messages.describe_quorum import PartitionDataRequest as QuorumPartition
+from headrace.protocols.kafka.messages.describe_quorum import TopicDataRequest as QuorumTopic
+from headrace.protocols.kafka.messages.describe_transactions import DescribeTransactionsRequest
 from headrace.protocols.kafka.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequest, UserName
 from headrace.protocols.kafka.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 from headrace.protocols.kafka.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsTopics,
 )
+from headrace.protocols.kafka.messages.list_transactions import ListTransactionsRequest
 from headrace.protocols.kafka.messages.sasl_authenticate import SaslAuthenticateRequest
 from headrace.protocols.kafka.messages.sasl_handshake import SaslHandshakeRequest
 from tests.differential.session import Session, scenario
@@ -46,6 +66,9 @@ def elections(s: Session) -> None:
         s.ask(ElectLeadersRequest(kind, [TopicPartitions(name, [7])], 1000), f"kind {kind}, unknown partition")
         s.ask(ElectLeadersRequest(kind, [TopicPartitions(s.name + "-never", [0])], 1000), f"kind {kind}, unknown topic")
         s.ask(ElectLeadersRequest(kind, [], 1000), f"kind {kind}, none")
+        s.ask(ElectLeadersRequest(kind, [TopicPartitions(name, [0, 7])], 1000), f"kind {kind}, one good, one bad")
+    if s.version >= 1:
+        s.ask(ElectLeadersRequest(9, [TopicPartitions(name, [0])], 1000), "no such kind")
 
 
 @scenario(list_partition_reassignments)
@@ -54,6 +77,51 @@ def reassignments(s: Session) -> None:
     s.ask(ListPartitionReassignmentsRequest(1000, None), "all")
     s.ask(ListPartitionReassignmentsRequest(1000, [ListPartitionReassignmentsTopics(name, [0])]), "one")
     s.ask(ListPartitionReassignmentsRequest(1000, [ListPartitionReassignmentsTopics(s.name + "-never", [0])]), "unknown topic")
+
+
+@scenario(alter_partition_reassignments)
+def moved(s: Session) -> None:
+    name = s.topic()
+
+    def ask(label: str, topic: str, index: int, replicas: list[int] | None) -> None:
+        asked = [ReassignableTopic(topic, [ReassignablePartition(index, replicas)])]
+        s.ask(AlterPartitionReassignmentsRequest(1000, topics=asked), label)
+
+    ask("stays", name, 0, [s.node_id])
+    ask("cancelled", name, 0, None)
+    ask("to an unknown node", name, 0, [77])
+    ask("to nobody", name, 0, [])
+    ask("twice to a node", name, 0, [s.node_id, s.node_id])
+    ask("unknown partition", name, 5, [s.node_id])
+    ask("unknown topic", s.name + "-never", 0, [s.node_id])
+    s.ask(AlterPartitionReassignmentsRequest(1000, topics=[]), "none")
+
+
+@scenario(alter_replica_log_dirs)
+def folders_changed(s: Session) -> None:
+    name = s.topic()
+    s.ask(
+        AlterReplicaLogDirsRequest([AlterReplicaLogDir("/no/such/folder", [AlterReplicaLogDirTopic(name, [0])])]), "unknown folder"
+    )
+    s.ask(AlterReplicaLogDirsRequest([]), "none")
+
+
+@scenario(describe_quorum)
+def quorum(s: Session) -> None:
+    s.ask(DescribeQuorumRequest([QuorumTopic("__cluster_metadata", [QuorumPartition(0)])]), "right")
+    s.ask(DescribeQuorumRequest([QuorumTopic("other", [QuorumPartition(0)])]), "other topic")
+
+
+@scenario(list_transactions)
+def transactions(s: Session) -> None:
+    s.ask(ListTransactionsRequest(), "all")
+    s.ask(ListTransactionsRequest(["Nonsense"]), "unknown state")
+
+
+@scenario(describe_transactions)
+def transactions_described(s: Session) -> None:
+    s.ask(DescribeTransactionsRequest([s.name]), "unknown")
+    s.ask(DescribeTransactionsRequest([]), "none")
 
 
 @scenario(describe_client_quotas)

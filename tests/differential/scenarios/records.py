@@ -1,6 +1,7 @@
 """Produce, Fetch, ListOffsets, DeleteRecords, OffsetForLeaderEpoch, InitProducerId, DescribeProducers, DescribeLogDirs."""
 
 import struct
+import time
 from typing import Any
 
 from headrace.protocols.kafka.messages import (
@@ -14,6 +15,7 @@ from headrace.protocols.kafka.messages import (
     produce,
 )
 from headrace.protocols.kafka.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
+from headrace.protocols.kafka.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from headrace.protocols.kafka.messages.describe_log_dirs import DescribableLogDirTopic, DescribeLogDirsRequest
 from headrace.protocols.kafka.messages.describe_producers import DescribeProducersRequest, TopicRequest
 from headrace.protocols.kafka.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
@@ -25,6 +27,8 @@ from headrace.protocols.kafka.messages.offset_for_leader_epoch import (
     OffsetForLeaderTopic,
 )
 from headrace.protocols.kafka.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from headrace.records.build import build_batch
+from headrace.records.record import Record
 from headrace.records.stamp import seal
 from tests.differential.session import EPOCH_MS, Session, batch, scenario
 
@@ -96,6 +100,53 @@ def refused(s: Session) -> None:
 
 
 @scenario(produce)
+def append_time_claimed(s: Session) -> None:
+    """A client that sets the bit which only the topic may set; what is stored is read back."""
+    name = s.topic()
+    put(s, "claimed", name, broken(batch(3), ATTRIBUTES_AT, ">h", 8))
+    put(s, "claimed, compressed", name, broken(batch(3, codec=1), ATTRIBUTES_AT, ">h", 9))
+    put(s, "bits that nobody uses", name, broken(batch(2), ATTRIBUTES_AT, ">h", 0x400))
+    read_back(s, name)
+
+
+def read_back(s: Session, name: str) -> None:
+    asked = [FetchTopic(name, s.id_of(name), [FetchPartition(0, -1, 0, partition_max_bytes=1 << 20)])]
+    s.ask(FetchRequest(max_wait_ms=10, min_bytes=0, max_bytes=1 << 20, topics=asked), "read back")
+
+
+@scenario(produce)
+def keyless_in_a_compacted_topic(s: Session) -> None:
+    name = s.topic(cleanup__policy="compact")
+    mixed = [Record(0, EPOCH_MS, b"k", b"v"), Record(1, EPOCH_MS, None, b"v"), Record(2, EPOCH_MS, None, b"w")]
+    put(s, "two without a key", name, bytes(build_batch(mixed)))
+    put(s, "all with keys", name, batch(2))
+    read_back(s, name)
+
+
+@scenario(produce)
+def not_for_clients(s: Session) -> None:
+    s.group()
+    put(s, "to the topic of the groups' offsets", "__consumer_offsets", batch(1))
+    name = s.topic(min__insync__replicas="2")
+    put(s, "too few replicas", name, batch(1))
+    put(s, "too few replicas, acks 1", name, batch(1), acks=1)
+
+
+@scenario(produce)
+def without_answer(s: Session) -> None:
+    name = s.topic()
+
+    def silent(label: str, topic: str, records: bytes) -> None:
+        data = [TopicProduceData(topic, s.id_of(topic), [PartitionProduceData(0, memoryview(records))])]
+        s.main.wire.send(produce.API_KEY, s.version, ProduceRequest(None, 0, 1000, data))
+        put(s, f"after: {label}", name, batch(1))
+
+    silent("good", name, batch(2))
+    silent("bad checksum", name, broken(batch(2), CRC_AT, ">I", 1, sealed=False))
+    silent("unknown topic", s.name + "-never", batch(2))
+
+
+@scenario(produce)
 def too_large(s: Session) -> None:
     name = s.topic(max__message__bytes="200")
     put(s, "fits", name, batch(1))
@@ -110,6 +161,9 @@ def time_stamps(s: Session) -> None:
     put(s, "too old", late, batch(2))
     early = s.topic("early")
     put(s, "far in the future", early, batch(1, first=10**12))
+    put(s, "far in the future, compressed", early, batch(2, first=10**12, codec=2))
+    mixed = [Record(0, int(time.time() * 1000), b"k", b"v"), Record(1, EPOCH_MS, b"k", b"v")]
+    put(s, "one of two too old", late, bytes(build_batch(mixed)))
 
 
 @scenario(produce)
@@ -152,6 +206,7 @@ def producer_ids(s: Session) -> None:
     if s.version >= 3 and first is not None:
         s.ask(InitProducerIdRequest(None, 60_000, first.producer_id, 0), "known id")
         s.ask(InitProducerIdRequest(None, 60_000, first.producer_id, -1), "id without epoch")
+        s.ask(InitProducerIdRequest(None, 60_000, -1, 0), "epoch without id")
 
 
 def get(s: Session, label: str, topic: str, *offsets: int, size: int = 1 << 20, **how: Any) -> Any:
@@ -232,6 +287,115 @@ def sessions(s: Session) -> None:
     s.ask(FetchRequest(max_wait_ms=10, min_bytes=0, session_id=session, session_epoch=5), "after closing")
 
 
+@scenario(fetch, range(7, 99))
+def sessions_that_change(s: Session) -> None:
+    name, other = s.topic(partitions=3), s.topic("other")
+    s.fill(name, 2)
+    s.fill(name, 3, partition=2)
+    a = get(s, "open at the ends", name, 2, 0, 3, session_epoch=0)
+    if a is None:
+        return
+    session, epoch = a.session_id, 0
+
+    def go_on(label: str, *topics: FetchTopic, forget: tuple[ForgottenTopic, ...] = ()) -> None:
+        nonlocal epoch
+        epoch += 1
+        s.ask(
+            FetchRequest(
+                max_wait_ms=10, min_bytes=0, session_id=session, session_epoch=epoch, topics=topics, forgotten_topics_data=forget
+            ),
+            label,
+        )
+
+    go_on("nothing new")
+    s.fill(name, 1)
+    s.fill(name, 2, partition=1)
+    go_on("two have news")
+    go_on("they still have: the client did not move on")
+    moved = FetchTopic(name, s.id_of(name), [FetchPartition(0, -1, 3, partition_max_bytes=1000)])
+    go_on("moved on in one", moved)
+    s.quiet(DeleteRecordsRequest([DeleteRecordsTopic(name, [DeleteRecordsPartition(2, 2)])], 1000))
+    go_on("the start of one moved")
+    s.quiet(DeleteRecordsRequest([DeleteRecordsTopic(name, [DeleteRecordsPartition(2, 3)])], 1000))
+    go_on("and once more")
+    go_on("out of range", FetchTopic(name, s.id_of(name), [FetchPartition(2, -1, 99, partition_max_bytes=1000)]))
+    go_on("still out of range")
+    go_on("back in range", FetchTopic(name, s.id_of(name), [FetchPartition(2, -1, 3, partition_max_bytes=1000)]))
+    go_on("another topic", FetchTopic(other, s.id_of(other), [FetchPartition(0, -1, 0, partition_max_bytes=1000)]))
+    never = s.name + "-never"
+    go_on("an unknown topic", FetchTopic(never, s.id_of(never), [FetchPartition(0, -1, 0, partition_max_bytes=1000)]))
+    go_on("still unknown")
+    go_on("an unknown partition", FetchTopic(other, s.id_of(other), [FetchPartition(8, -1, 0, partition_max_bytes=1000)]))
+    go_on("forget what is not there", forget=(ForgottenTopic(never, s.id_of(never), [0, 5]),))
+    go_on("forget the unknown partition", forget=(ForgottenTopic(other, s.id_of(other), [8]),))
+    go_on("forget and add again", moved, forget=(ForgottenTopic(name, s.id_of(name), [0]),))
+    go_on("forget all", forget=(ForgottenTopic(name, s.id_of(name), [0, 1, 2]), ForgottenTopic(other, s.id_of(other), [0])))
+    go_on("after forgetting all")
+
+
+@scenario(fetch, range(7, 99))
+def sessions_refused(s: Session) -> None:
+    name = s.topic()
+    s.fill(name, 2)
+    get(s, "no session wanted", name, 0, session_epoch=-1)
+    get(s, "a session that is not there, to be closed", name, 0, session_id=777, session_epoch=-1)
+    get(s, "a session that is not there, to be opened anew", name, 2, session_id=777, session_epoch=0)
+    get(s, "epoch without a session", name, 0, session_epoch=4)
+    get(s, "negative epoch", name, 0, session_epoch=-5)
+    s.ask(FetchRequest(max_wait_ms=10, min_bytes=0, session_epoch=0), "a session of nothing")
+    a = get(s, "open", name, 2, session_epoch=0)
+    if a is None or not a.session_id:
+        return
+    b = get(s, "open anew in its place", name, 2, session_id=a.session_id, session_epoch=0)
+    s.ask(FetchRequest(max_wait_ms=10, min_bytes=0, session_id=a.session_id, session_epoch=1), "the old one")
+    s.ask(
+        FetchRequest(max_wait_ms=10, min_bytes=0, session_id=b.session_id, session_epoch=0), "the new one, begun again with nothing"
+    )
+    c = get(s, "a third", name, 2, session_epoch=0)
+    s.ask(FetchRequest(max_wait_ms=10, min_bytes=0, session_id=c.session_id, session_epoch=1), "goes on")
+    s.ask(FetchRequest(max_wait_ms=10, min_bytes=0, session_id=c.session_id, session_epoch=1), "the same epoch again")
+    get(s, "closed, and read without", name, 0, session_id=c.session_id, session_epoch=-1)
+
+
+@scenario(fetch)
+def topic_that_went(s: Session) -> None:
+    name = s.topic()
+    s.fill(name, 2)
+    get(s, "there", name, 2, **({"session_epoch": -1} if s.version >= 7 else {}))
+    a = get(s, "in a session", name, 2, session_epoch=0) if s.version >= 7 else None
+    s.quiet(DeleteTopicsRequest([DeleteTopicState(name)], timeout_ms=10_000))
+    s.gone(name)
+    get(s, "gone", name, 0)
+    if a is not None:
+        s.ask(FetchRequest(max_wait_ms=10, min_bytes=0, session_id=a.session_id, session_epoch=1), "gone, in a session")
+
+
+@scenario(fetch)
+def stored_as_zstd(s: Session) -> None:
+    name = s.topic(compression__type="zstd")
+    s.fill(name, 3, codec=4)
+    get(s, "read", name, 0)
+
+
+@scenario(fetch)
+def oddities(s: Session) -> None:
+    name = s.topic(partitions=2)
+    s.fill(name, 3)
+    part = FetchPartition(0, -1, 0, partition_max_bytes=1000)
+    other = FetchPartition(0, -1, 1, partition_max_bytes=1000)
+    ident = s.id_of(name)
+    s.ask(FetchRequest(max_wait_ms=10, min_bytes=0, topics=[FetchTopic(name, ident, [part, other])]), "twice in one")
+    s.ask(
+        FetchRequest(
+            max_wait_ms=10, min_bytes=0, topics=[FetchTopic(name, ident, [part]), FetchTopic(name, ident, [FetchPartition(1)])]
+        ),
+        "a topic in two parts",
+    )
+    s.ask(FetchRequest(max_wait_ms=10, min_bytes=0, topics=[FetchTopic(name, ident, [])]), "no partitions")
+    get(s, "negative sizes", name, 0, size=-1, max_bytes=-1)
+    get(s, "negative wait", name, 3, max_wait_ms=-1, min_bytes=1)
+
+
 def when(
     s: Session, label: str, topic: str, *times: int, partition: int = 0, epoch: int = -1, isolation: int = 0, replica: int = -1
 ) -> None:
@@ -277,6 +441,9 @@ def after_deletion(s: Session) -> None:
     s.quiet(DeleteRecordsRequest([DeleteRecordsTopic(name, [DeleteRecordsPartition(0, 6)])], 1000))
     when(s, "earliest", name, -2)
     when(s, "by a time that is gone", name, EPOCH_MS)
+    s.quiet(DeleteRecordsRequest([DeleteRecordsTopic(name, [DeleteRecordsPartition(0, 8)])], 1000))
+    when(s, "earliest, all gone", name, -2)
+    when(s, "by time, all gone", name, EPOCH_MS)
     if s.version >= 7:
         when(s, "largest time stamp", name, -3)
 
@@ -297,6 +464,19 @@ def records_deleted(s: Session) -> None:
     ask("unknown partition", name, 0, 4)
     ask("unknown topic", s.name + "-never", 0)
     s.ask(DeleteRecordsRequest([], 1000), "none")
+    two = s.topic("two", 2)
+    s.fill(two, 3)
+    ask("nothing there to delete", two, -1, 1)
+    ask("offset 0 of an empty one", two, 0, 1)
+    both = [DeleteRecordsTopic(two, [DeleteRecordsPartition(0, 1), DeleteRecordsPartition(1, 5)])]
+    s.ask(DeleteRecordsRequest(both, 1000), "one good, one past the end")
+    twice = [DeleteRecordsTopic(two, [DeleteRecordsPartition(0, 2), DeleteRecordsPartition(0, 3)])]
+    s.ask(DeleteRecordsRequest(twice, 1000), "twice in one")
+    compacted = s.topic("compacted", cleanup__policy="compact")
+    s.fill(compacted, 3)
+    ask("of a compacted topic", compacted, 1)
+    s.group()
+    ask("of the topic of the groups' offsets", "__consumer_offsets", 0)
 
 
 @scenario(offset_for_leader_epoch)
@@ -335,5 +515,7 @@ def sizes(s: Session) -> None:
     s.fill(name, 4, 4)
     s.ask(DescribeLogDirsRequest([DescribableLogDirTopic(name, [0, 1])]), "two partitions")
     s.ask(DescribeLogDirsRequest([DescribableLogDirTopic(name, [7])]), "unknown partition")
+    s.ask(DescribeLogDirsRequest([DescribableLogDirTopic(s.name + "-never", [0])]), "unknown topic")
+    s.ask(DescribeLogDirsRequest([DescribableLogDirTopic(name, [1]), DescribableLogDirTopic(name, [0])]), "in two parts")
     s.ask(DescribeLogDirsRequest([]), "none")
     s.ask(DescribeLogDirsRequest(None), "all")

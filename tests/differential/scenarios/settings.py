@@ -38,6 +38,8 @@ def settings_of_others(s: Session) -> None:
     describe(s, "broker that is no number", BROKER, "x", "num.partitions")
     describe(s, "brokers in general", BROKER, "", "num.partitions")
     describe(s, "no such kind", 99, "x")
+    describe(s, "a group", GROUP, s.name)
+    describe(s, "client metrics", 16, s.name)
 
 
 @scenario(alter_configs)
@@ -60,6 +62,10 @@ def set_anew(s: Session) -> None:
     ask("empty", *())
     ask("unknown topic", ("retention.ms", "1"), topic=s.name + "-never")
     ask("no such kind", ("retention.ms", "1"), kind=99)
+    ask("a broker's logger", ("root", "INFO"), kind=LOGGER, topic=str(s.node_id))
+    ask("a broker that is not there", ("log.retention.ms", "1"), kind=BROKER, topic="77")
+    ask("validate only, bad", ("segment.bytes", "many"), validate_only=True)
+    s.ask(AlterConfigsRequest([], False), "no resources")
 
 
 @scenario(incremental_alter_configs)
@@ -90,6 +96,14 @@ def changed(s: Session) -> None:
     ask("nothing", *())
     ask("unknown topic", ("retention.ms", set_, "1"), topic=s.name + "-never")
     ask("no such kind", ("retention.ms", set_, "1"), kind=99)
+    ask("a broker that is not there", ("log.retention.ms", set_, "1"), kind=BROKER, topic="77")
+    ask("append what is there", ("cleanup.policy", append, "compact"))
+    ask("subtract what is not there", ("cleanup.policy", subtract, "delete"))
+    ask("append nonsense", ("cleanup.policy", append, "eat"))
+    ask("append null", ("cleanup.policy", append, None))
+    ask("delete an unknown key", ("no.such.key", delete, None))
+    ask("one good, one bad", ("retention.ms", set_, "5"), ("segment.bytes", set_, "x"))
+    s.ask(inc.IncrementalAlterConfigsRequest([], False), "no resources")
 
 
 @scenario(list_config_resources)
@@ -97,5 +111,8 @@ def resources(s: Session) -> None:
     if s.version == 0:
         s.ask(ListConfigResourcesRequest(), "all")
     else:
-        for kind in (16, 99):
+        s.topic()
+        for kind in (TOPIC, BROKER, LOGGER, 16, GROUP, 99):
             s.ask(ListConfigResourcesRequest([kind]), f"kind {kind}")
+        s.ask(ListConfigResourcesRequest([TOPIC, BROKER]), "topics and nodes")
+        s.ask(ListConfigResourcesRequest([]), "all")

@@ -89,6 +89,21 @@ def refused(s: Session) -> None:
 
 
 @scenario(create_topics)
+def only_validated(s: Session) -> None:
+    def one(label: str, topic: CreatableTopic) -> None:
+        create(s, label, topic, validate_only=True)
+
+    name = s.name + "-v"
+    one("settings", CreatableTopic(name, 2, 1, configs=[CreatableTopicConfig("retention.ms", "1000")]))
+    one("assigned", CreatableTopic(name, -1, -1, [CreatableReplicaAssignment(0, [s.node_id])]))
+    one("unknown setting", CreatableTopic(name, 1, 1, configs=[CreatableTopicConfig("no.such", "1")]))
+    one("no partitions", CreatableTopic(name, 0, 1))
+    one("too many replicas", CreatableTopic(name, 1, 5))
+    one("bad name", CreatableTopic(s.name + "/v", 1, 1))
+    s.ask(MetadataRequest([MetadataRequestTopic(name=name)], False), "not there")
+
+
+@scenario(create_topics)
 def colliding_names(s: Session) -> None:
     create(s, "with a dot", CreatableTopic(s.name + "-x.y", 1, 1))
     s.settled(s.name + "-x.y")
@@ -115,6 +130,8 @@ def deleted(s: Session) -> None:
         s.ask(DeleteTopicsRequest(topics=[DeleteTopicState(c, s.id_of(c))], timeout_ms=10_000), "name and id")
         s.ask(DeleteTopicsRequest(topics=[DeleteTopicState(None, s.id_of(c))], timeout_ms=10_000), "by id")
     ask("twice in one", c, c)
+    ask("bad name", "a/b")
+    ask("empty name", "")
 
 
 @scenario(create_partitions)
@@ -134,6 +151,11 @@ def more_partitions(s: Session) -> None:
     ask("assigned too few", CreatePartitionsTopic(name, 8, [CreatePartitionsAssignment([s.node_id])]))
     ask("assigned to an unknown node", CreatePartitionsTopic(name, 6, [CreatePartitionsAssignment([77])]))
     ask("twice in one", CreatePartitionsTopic(name, 6, None), CreatePartitionsTopic(name, 7, None))
+    ask("no topics")
+    ask("bad name", CreatePartitionsTopic("a/b", 6, None))
+    ask("fewer, validate only", CreatePartitionsTopic(name, 1, None), validate_only=True)
+    ask("unknown topic, validate only", CreatePartitionsTopic(s.name + "-never", 3, None), validate_only=True)
+    ask("good and bad", CreatePartitionsTopic(name, 1, None), CreatePartitionsTopic(s.topic("b"), 2, None))
 
 
 @scenario(metadata)
@@ -183,6 +205,20 @@ def pages(s: Session) -> None:
     s.ask(DescribeTopicPartitionsRequest([TopicRequest(s.name + "-never")]), "unknown")
     s.ask(DescribeTopicPartitionsRequest([TopicRequest(a)], 0), "limit 0")
     s.ask(DescribeTopicPartitionsRequest([TopicRequest(a)], 10, CursorRequest(a, -1)), "cursor before the first")
+    both = [TopicRequest(a), TopicRequest(b)]
+    s.ask(DescribeTopicPartitionsRequest(both, 3), "exactly the first topic")
+    s.ask(DescribeTopicPartitionsRequest(both, 5), "exactly both")
+    s.ask(DescribeTopicPartitionsRequest(both, 4), "one of the second")
+    s.ask(DescribeTopicPartitionsRequest(both, 2, CursorRequest(b, 0)), "the second from its start")
+    s.ask(DescribeTopicPartitionsRequest(both, 10, CursorRequest(a, 3)), "cursor at the end of the first")
+    s.ask(DescribeTopicPartitionsRequest(both, 10, CursorRequest(b, 99)), "cursor past the end")
+    s.ask(DescribeTopicPartitionsRequest(both, 10, CursorRequest(s.name + "-aa", 0)), "cursor at a topic between them")
+    s.ask(DescribeTopicPartitionsRequest(both, 10, CursorRequest(s.name + "-zz", 0)), "cursor behind all")
+    s.ask(DescribeTopicPartitionsRequest([TopicRequest(a), TopicRequest(a)], 10), "twice the same")
+    s.ask(DescribeTopicPartitionsRequest(both, -1), "negative limit")
+    s.ask(DescribeTopicPartitionsRequest([TopicRequest("a/b")]), "bad name")
+    s.ask(DescribeTopicPartitionsRequest([TopicRequest("")]), "empty name")
+    s.ask(DescribeTopicPartitionsRequest([TopicRequest(a), TopicRequest(s.name + "-never")]), "one good, one unknown")
 
 
 @scenario(describe_cluster)

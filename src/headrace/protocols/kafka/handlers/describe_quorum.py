@@ -28,10 +28,11 @@ def handle(broker: Broker, request: DescribeQuorumRequest, context: Context) -> 
     for topic in request.topics:
         rows = []
         for part in topic.partitions:
-            row = PartitionDataResponse(partition_index=part.partition_index, error_message=None)
+            row = PartitionDataResponse(partition_index=part.partition_index)
             rows.append(row)
             if topic.topic_name != METADATA_TOPIC or part.partition_index != 0:
                 row.error_code = errors.UNKNOWN_TOPIC_OR_PARTITION
+                row.error_message = f"there is {METADATA_TOPIC}-0 and nothing else"
                 continue
             revision = broker.image.revision
             now_ms = broker.world.now_ms()
@@ -42,8 +43,8 @@ def handle(broker: Broker, request: DescribeQuorumRequest, context: Context) -> 
                 ReplicaState(broker.node_id, log_end_offset=revision, last_fetch_timestamp=now_ms, last_caught_up_timestamp=now_ms)
             ]
         topics.append(TopicDataResponse(topic.topic_name, rows))
-    response = DescribeQuorumResponse(error_message=None, topics=topics)
-    if context.version >= 2:
+    response = DescribeQuorumResponse(topics=topics)
+    if context.version >= 2 and any(not row.error_code for topic in topics for row in topic.partitions):
         host, port = broker.advertised(context.peer.local_host, context.peer.local_port)
         response.nodes = [Node(broker.node_id, [Listener("PLAINTEXT", host, port)])]
     return response

@@ -26,7 +26,8 @@ def handle(broker: Broker, request: DescribeTopicPartitionsRequest, context: Con
     names = sorted({topic.name for topic in request.topics}) or [topic.name for topic in broker.image.topics()]
     cursor = request.cursor
     start = 0
-    if cursor is not None and cursor.partition_index < 0:
+    unnamed = cursor is not None and bool(request.topics) and cursor.topic_name not in names
+    if cursor is not None and (cursor.partition_index < 0 or unnamed):
         return DescribeTopicPartitionsResponse(
             topics=[DescribeTopicPartitionsResponseTopic(errors.INVALID_REQUEST, name) for name in names], next_cursor=None
         )

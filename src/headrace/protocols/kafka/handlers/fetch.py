@@ -93,8 +93,9 @@ def _session(broker: Broker, request: FetchRequest, context: Context) -> FetchSe
     found = sessions.go_on(request.session_id, request.session_epoch, by_id, now_ms)
     if isinstance(found, Refused):
         return found
-    sessions.forget(found, (key_of(t.topic, t.topic_id, index) for t in request.forgotten_topics_data for index in t.partitions))
-    named = _named(request)
+    forgotten = {key_of(t.topic, t.topic_id, index) for t in request.forgotten_topics_data for index in t.partitions}
+    sessions.forget(found, forgotten)
+    named = [row for row in _named(request) if key_of(row.topic, row.topic_id, row.index) not in forgotten]
     if sessions.tracked + len(named) > FETCH_SESSION_PARTITIONS_MAX:
         sessions.close(found.id)
         return Refused(Code.FETCH_SESSION_UNKNOWN, f"fetch sessions keep {FETCH_SESSION_PARTITIONS_MAX} partitions and no more")
