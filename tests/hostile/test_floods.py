@@ -227,6 +227,9 @@ def test_two_thousand_members_that_never_come_back(broker: Broker) -> None:
             connection = connect(broker.kafka)
             connection.sendall(frame(11, 3, request, number, f"lost-{number}"))
             lost.append(connection)
+        with Wire(broker.kafka) as wire:
+            crowd: Any = wire.ask(15, 5, DescribeGroupsRequest(["crowd"]))
+            assert len(crowd.groups[0].members) == 2_000
         for connection in lost:
             connection.close()
         deadline = time.monotonic() + 15
