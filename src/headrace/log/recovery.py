@@ -355,7 +355,10 @@ class _Recovery:
             if not segment.settled and has_to_sync:
                 segment.file.sync()
             segment.mark = segment.current_mark()
-        if not has_to_sync and (end == self.snapshot_offset or self.bytes_total <= _SCANNED_IN_A_MOMENT):
+        # What retention may take away must be in a snapshot first, else its producers are forgotten by the next recovery.
+        is_covered = all(segment.end_offset <= self.snapshot_offset for segment in found.segments[:-1])
+        is_small = is_covered and self.bytes_total <= _SCANNED_IN_A_MOMENT
+        if not has_to_sync and (end == self.snapshot_offset or is_small):
             with suppress(OSError):
                 self._write_indexes()
             if self.is_synced:

@@ -164,7 +164,13 @@ class LogAgainstModel(RuleBasedStateMachine):
     def flush_ends(self, crash_after: int) -> None:
         plan = self.plan
         assert plan is not None
-        if self.at_risk(crash_after, lambda: plan.run() or True):
+
+        def run() -> bool:
+            is_wide = self.is_wide()
+            plan.run(is_synced=is_wide)
+            return True
+
+        if self.at_risk(crash_after, run):
             self.log.flushed(plan)
             assert plan.trouble is None
             self.model.flush(plan.end_offset)
@@ -286,12 +292,27 @@ class LogAgainstModel(RuleBasedStateMachine):
         assert self.log.flushed_offset == self.log.end_offset
 
     def open(self, clean: CleanState | None) -> None:
-        self.log = Log.open(self.files, "t-0", SETTINGS, clean=clean, now_ms=self.now)
+        is_wide = clean is None and self.is_wide()
+        self.log = Log.open(self.files, "t-0", SETTINGS, clean=clean, now_ms=self.now, is_synced=is_wide)
+
+    def is_wide(self) -> bool:
+        """Sometimes the whole disk is synced before the logs do their own part, as for many partitions at once."""
+        if self.chance.random() < 0.3:
+            self.files.sync_all()
+            return True
+        return False
 
     @precondition(lambda self: self.plan is None)
     @rule(crash_after=st.sampled_from([0] * 6 + [1, 2, 3, 5, 8, 12]))
     def restart(self, crash_after: int) -> None:
-        clean = self.at_risk(crash_after, lambda: self.log.close())
+        def close() -> CleanState:
+            is_wide = self.is_wide()
+            clean = self.log.close(is_synced=is_wide)
+            if is_wide:
+                self.files.sync_all()
+            return clean
+
+        clean = self.at_risk(crash_after, close)
         if clean is None:
             return
         self.model.flush(self.model.end)

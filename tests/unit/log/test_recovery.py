@@ -296,6 +296,20 @@ def test_producers_come_from_the_newest_whole_snapshot_and_the_tail() -> None:
     assert sequences(reopen(after.after_kill())) == {1: 5, 2: 5}, "all segments are read then"
 
 
+def test_what_retention_may_take_is_in_a_snapshot_first() -> None:
+    """After a sync of the whole disk a small log is opened without a new snapshot; not so when a closed segment is not in one."""
+    files = MemoryFiles()
+    log = new_log(files)
+    for i in range(7):
+        produce(log, 1 if i < 5 else 2, i % 5)
+    after = files.after_kill()
+    after.sync_all()
+    log = Log.open(after, FOLDER, SMALL, now_ms=9_000, is_synced=True)
+    log.drop_before(6, 0)
+    flush(log)
+    assert log.start_offset == 5 and sequences(reopen(after.after_kill())) == {1: 4, 2: 1}
+
+
 def test_a_start_within_a_segment_is_kept() -> None:
     files = flushed(7)
     log = reopen(files.after_kill())
