@@ -416,14 +416,23 @@ class Log:
         )
 
     def detach(self, segments: Sequence[Segment]) -> Removal:
-        """Take the first segments out of the log, at once: one rename each. Their bytes go when the removal runs."""
+        """Take the first segments out of the log, at once: one rename each. Their bytes go when the removal runs.
+
+        OSError when not even the first can be renamed; where it is a later one, those before it are gone, and no more.
+        """
         count = len(segments)
-        assert count < len(self.segments) and list(segments) == self.segments[:count], "only from the beginning, never all"
+        assert 0 < count < len(self.segments) and list(segments) == self.segments[:count], "only from the beginning, never all"
         paths: list[str] = []
         size = 0
-        for segment in segments:
+        for done, segment in enumerate(segments):
             assert segment.settled and self.segments[count].name_is_durable
-            paths += self._discard(segment)
+            try:
+                paths += self._discard(segment)
+            except OSError:
+                if not done:
+                    raise
+                count = done
+                break
             size += segment.size
         self.segments = self.segments[count:]
         self._base_offsets = self._base_offsets[count:]

@@ -370,6 +370,25 @@ def test_retention_takes_segments_and_the_start_moves() -> None:
     assert reopen(files.after_crash()).start_offset == 5
 
 
+def test_a_segment_that_cannot_be_renamed_stays() -> None:
+    files, log = ready()
+    fill(log, 17)
+    flush(log)
+
+    class Stubborn(MemoryFiles):
+        def rename(self, old: str, new: str) -> None:
+            if file_name(5, LOG) in old:
+                raise BROKEN
+            super().rename(old, new)
+
+    files.__class__ = Stubborn
+    log.detach(log.segments[:2]).run()
+    assert (log.start_offset, bases(log)) == (5, [5, 10, 15])
+    with pytest.raises(OSError, match="input/output"):
+        log.detach(log.segments[:1])
+    assert bases(log) == [5, 10, 15] and offsets(log.read(5, 100, 17, may_block=True)) == [5]
+
+
 def test_an_idle_log_rolls_so_that_retention_can_take_it() -> None:
     settings = LogSettings(retention_ms=1_000, segment_ms=50_000)
     files, log = ready(settings)
