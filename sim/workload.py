@@ -23,11 +23,12 @@ from headrace.protocols.kafka.messages.consumer_protocol_subscription import Con
 from headrace.records.build import build_batch
 from headrace.records.header import has_right_checksum
 from headrace.records.record import Record, RecordsError, read_batches, read_records
-from sim.client import Client, Lost
+from sim.client import PRODUCE, Client, Lost
 from sim.ledger import Ledger
 
 EARLIEST, LATEST = -2, -1
 IN_FLIGHT_MAX = 3
+ZSTD = 4
 
 # Answers that tell a client to try again; any other error is a mistake of the node or of this workload.
 AGAIN = frozenset(
@@ -147,7 +148,9 @@ class Producer(Actor):
         self.producer_epoch = -1
         self.sequence = 0
         self.size = chance.choice((10, 300, 3_000))
-        self.codec = chance.choice((0, 0, 1, 2, 3, 4))
+        codec = chance.choice((0, 0, 1, 2, 3, 4))
+        # zstd came with version 7 of Produce (KIP-110); older clients do not know it.
+        self.codec = codec if codec != ZSTD or client.version(PRODUCE) >= 7 else 0
 
     async def act(self) -> None:
         place = self.scene.some_partition(self.chance)
