@@ -60,8 +60,8 @@ GROUP_MEMBERS_MAX = 10_000
 GROUP_MEMBER_METADATA_MAX = MIB
 # One record with all members of a group, their metadata and their plan: 2,000 members of 30 kB.
 GROUP_STORED_SIZE_MAX = 60 * MIB
-# Of one coordinator partition. An empty group in memory is about 2 kB.
-GROUPS_MAX = 100_000
+# Of one coordinator partition. An empty group in memory is about 2 kB: with the usual 16 partitions 640 MB at the very most.
+GROUPS_MAX = 20_000
 COMMIT_METADATA_LENGTH_MAX = 4096
 # A retention asked for with a commit (versions before 5): 100 years.
 COMMIT_RETENTION_MS_MAX = 100 * 365 * 86_400_000
