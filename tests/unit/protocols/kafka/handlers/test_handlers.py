@@ -22,7 +22,7 @@ def test_the_card_names_the_versions(key: int):
     api = API[key]
     assert api.module.rpartition(".")[2] == HANDLERS[key]
     card = module_of(key).__doc__ or ""
-    assert card.startswith(f"{api.name}: ") or card.startswith(f"{api.name}.")
+    assert card.startswith((f"{api.name}: ", f"{api.name}."))
     named = {int(number) for pair in re.findall(r"(?<![\w.])v(\d+)(?:-(\d+))?", card) for number in pair if number}
     assert named, "no version is named"
     assert max(named) == api.max_version
