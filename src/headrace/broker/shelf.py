@@ -29,6 +29,7 @@ from uuid import UUID
 import msgspec
 
 from headrace.base.errors import Code, Refused
+from headrace.base.files import File
 from headrace.base.ids import TopicId
 from headrace.base.metrics import Metrics
 from headrace.base.world import World
@@ -44,6 +45,7 @@ CHECKPOINT = "clean-shutdown.json"
 _METADATA_FILE = "partition.metadata"
 _DELETED = "-delete"
 _MAKE_AGAIN_S = 1.0
+_FOLDERS_A_JOB = 32  # made or renamed one after another in a thread
 _LOGS_A_JOB_MAX = 16  # recovered one after another in a thread
 _CLOSED_ONE_BY_ONE_MAX = 32  # more logs than that are synced together
 
@@ -77,6 +79,17 @@ class Progress:
         return sum(self.read.values())
 
 
+class _Made:
+    """A new partition's log, the file that says whose it is, and what stood in the way."""
+
+    __slots__ = ("doomed", "identity", "log")
+
+    def __init__(self, log: Log, identity: tuple[File, bytes], doomed: str | None) -> None:
+        self.log = log
+        self.identity = identity
+        self.doomed = doomed
+
+
 class Shelf:
     """All partitions that this node leads."""
 
@@ -105,6 +118,8 @@ class Shelf:
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
         self._closed = False
         self._doomed: deque[str] = deque()  # folders to remove off the loop
+        self._doom_again: list[tuple[str, int]] = []  # could not be renamed, and are tried once more
+        self._again: list[tuple[TopicImage, PartitionImage]] = []  # could not be made, and are tried once more
         self._leaving: dict[str, Partition] = {}  # by folder: gone, but work off the loop knows the folder by its name
         self.made: Callable[[Partition], None] = lambda partition: None
         self.gone: Callable[[TopicImage], None] = lambda topic: None
@@ -151,6 +166,7 @@ class Shelf:
             present = await self._world.offload(self._look_at_folders)
             self._doom_strangers(present)
         lost: list[tuple[TopicImage, PartitionImage]] = []
+        missing: list[tuple[TopicImage, PartitionImage]] = []
         progress.logs_total = len(mine)
         pace = Pace(self._world)
         policies = {topic.id: self._policy(topic) for topic in self._image.topics()}
@@ -164,10 +180,12 @@ class Shelf:
                 lost.append((topic, part))
                 continue
             else:
-                self._make(topic, part)
+                missing.append((topic, part))
             progress.logs_done += 1
             await pace.step()
         recovered = await self._recover(lost, policies, progress)
+        for start in range(0, len(missing), _FOLDERS_A_JOB):
+            await self._make_some(missing[start : start + _FOLDERS_A_JOB])
         if checkpoint is not None:
             known = {(topic.name, part.index, topic.id) for topic, part in mine}
             for row in checkpoint.partitions:
@@ -301,27 +319,26 @@ class Shelf:
             self._wake.clear()
             while self._deltas:
                 await self._follow(self._deltas.popleft())
+            doom, self._doom_again = self._doom_again, []
+            await self._doom_some(doom)
+            again, self._again = self._again, []
+            await self._make_some(again)
 
     async def _follow(self, delta: Delta) -> None:
         pace = Pace(self._world)
         for topic in delta.topics_gone:
-            for part in topic.partitions:
-                self._doom_gone(topic.name, part.index)
-                await pace.step()
-        for topic in delta.topics_made:
-            for part in topic.partitions:
-                if self._is_mine(part) and self._image.topic_by_id(topic.id) is not None:
-                    await self._name_is_free(_folder(topic, part))
-                    self._make(topic, part)
-                    await pace.step()
+            for start in range(0, len(topic.partitions), _FOLDERS_A_JOB):
+                await self._doom_some([(topic.name, part.index) for part in topic.partitions[start : start + _FOLDERS_A_JOB]])
+        wanted = [(topic, part) for topic in delta.topics_made for part in topic.partitions]
         for topic, part in delta.partitions_changed:
             known = self._by_id.get((topic.id, part.index))
             if known is not None:
                 known.leader_epoch = part.leader_epoch
-            elif self._is_mine(part) and self._image.topic_by_id(topic.id) is not None:
-                await self._name_is_free(_folder(topic, part))
-                self._make(topic, part)
-            await pace.step()
+                await pace.step()
+            else:
+                wanted.append((topic, part))
+        for start in range(0, len(wanted), _FOLDERS_A_JOB):
+            await self._make_some(wanted[start : start + _FOLDERS_A_JOB])
         self._done_revision = delta.revision
         still = []
         for revision, future in self._waiting:
@@ -345,30 +362,58 @@ class Shelf:
     def _policy(self, topic: TopicImage) -> TopicPolicy:
         return TopicPolicy(topic.settings, producer_expiry_ms=self._producer_expiry_ms)
 
-    def _make(self, topic: TopicImage, part: PartitionImage) -> None:
-        folder = _folder(topic, part)
-        policy = self._policy(topic)
+    async def _make_some(self, wanted: list[tuple[TopicImage, PartitionImage]]) -> None:
+        """Make the folders of partitions in a thread: names wait for the disk's journal. Then they are served."""
+        some = [(topic, part) for topic, part in wanted if self._is_mine(part) and self._is_wanted(topic, part)]
+        for topic, part in some:
+            await self._name_is_free(_folder(topic, part))
+        now_ms = self._world.now_ms()
+        policies = {topic.id: self._policy(topic) for topic, _ in some}
+        names = {_folder(topic, part): self._doomed_name(_folder(topic, part)) for topic, part in some}
+
+        def make_all() -> list[_Made | OSError]:
+            return [self._make(topic, part, policies[topic.id], names[_folder(topic, part)], now_ms) for topic, part in some]
+
+        if not some:
+            return
+        for (topic, part), made in zip(some, await self._world.offload(make_all), strict=True):
+            if isinstance(made, OSError):
+                # The topic stands in the store: until its folder can be made, clients hear that there is no leader yet.
+                self._log("a partition could not be made, trying again", topic=topic.name, partition=part.index, error=str(made))
+                asyncio.get_running_loop().call_later(_MAKE_AGAIN_S, self._make_again, topic, part)
+                continue
+            if made.doomed is not None:
+                self._remove_later(made.doomed)
+            if not self._is_wanted(topic, part):
+                continue  # deleted meanwhile: its folder goes with the delta that says so
+            partition = self._add(topic, topic.partitions[part.index], made.log, self._policy(topic))
+            partition.identity = made.identity
+            self._flusher.must(partition)  # its folder's name and whose it is become durable
+
+    def _make(self, topic: TopicImage, part: PartitionImage, policy: TopicPolicy, doomed: str, now_ms: int) -> _Made | OSError:
+        """In a thread."""
+        files, folder = self._files, _folder(topic, part)
+        in_the_way = False
         try:
-            if self._files.exists(folder):
-                self._doom(folder)  # left behind by a crash, or of a topic of the same name
-            log = Log.create(self._files, folder, policy.log, now_ms=self._world.now_ms())
-            metadata = self._files.open(f"{folder}/{_METADATA_FILE}", create=True)
+            if files.exists(folder):  # left behind by a crash, or of a topic of the same name
+                files.rename(folder, doomed)
+                in_the_way = True
+            log = Log.create(files, folder, policy.log, now_ms=now_ms)
+            metadata = files.open(f"{folder}/{_METADATA_FILE}", create=True)
             identity = (metadata, encode_metadata(topic.id))
             metadata.write(0, [identity[1]])
             metadata.close()
         except OSError as error:
-            # The topic stands in the store: until its folder can be made, clients hear that there is no leader yet.
-            self._log("a partition could not be made, trying again", topic=topic.name, partition=part.index, error=str(error))
-            asyncio.get_running_loop().call_later(_MAKE_AGAIN_S, self._make_again, topic, part)
-            return
-        partition = self._add(topic, part, log, policy)
-        partition.identity = identity
-        self._flusher.must(partition)  # its folder's name and whose it is become durable
+            return error
+        return _Made(log, identity, doomed if in_the_way else None)
+
+    def _is_wanted(self, topic: TopicImage, part: PartitionImage) -> bool:
+        return not self._closed and (topic.id, part.index) not in self._by_id and self._image.topic_by_id(topic.id) is topic
 
     def _make_again(self, topic: TopicImage, part: PartitionImage) -> None:
-        known = self._image.topic_by_id(topic.id)
-        if known is not None and not self._closed and (topic.id, part.index) not in self._by_id:
-            self._make(known, known.partitions[part.index])
+        if self._is_wanted(topic, part):
+            self._again.append((topic, part))
+            self._wake.set()
 
     async def _name_is_free(self, folder: str) -> None:
         """Until no thread writes by the name of a folder that is gone: it would write into the next one of that name."""
@@ -376,17 +421,39 @@ class Shelf:
         while gone is not None and gone.guests:
             await asyncio.sleep(0.001)
 
-    def _doom_gone(self, name: str, index: int) -> None:
-        """The folder of a deleted topic goes, once the disk lets it."""
-        if self._closed or (name, index) in self._by_name:  # whoever made it again has seen to the old one
+    async def _doom_some(self, gone: list[tuple[str, int]]) -> None:
+        """The folders of deleted topics go, once the disk lets them."""
+        # Whoever has made a topic of the same name has seen to the old one.
+        some = [(name, index) for name, index in gone if not self._closed and (name, index) not in self._by_name]
+        if not some:
             return
+        ways = [(folder := f"{LOG_FOLDER}/{name}-{index}", self._doomed_name(folder)) for name, index in some]
+
+        def rename_all() -> list[OSError | bool]:
+            return [self._rename(folder, doomed) for folder, doomed in ways]
+
+        for (name, index), (_, doomed), renamed in zip(some, ways, await self._world.offload(rename_all), strict=True):
+            if renamed is True:
+                self._remove_later(doomed)
+            elif isinstance(renamed, OSError):
+                self._log(
+                    "the folder of a deleted topic stands in the way, trying again", topic=name, partition=index, error=str(renamed)
+                )
+                asyncio.get_running_loop().call_later(_MAKE_AGAIN_S, self._doom_once_more, name, index)
+
+    def _rename(self, folder: str, doomed: str) -> OSError | bool:
+        """In a thread: whether there was such a folder."""
         try:
-            self._doom(f"{LOG_FOLDER}/{name}-{index}")
+            if not self._files.exists(folder):
+                return False
+            self._files.rename(folder, doomed)
         except OSError as error:
-            self._log(
-                "the folder of a deleted topic stands in the way, trying again", topic=name, partition=index, error=str(error)
-            )
-            asyncio.get_running_loop().call_later(_MAKE_AGAIN_S, self._doom_gone, name, index)
+            return error
+        return True
+
+    def _doom_once_more(self, name: str, index: int) -> None:
+        self._doom_again.append((name, index))
+        self._wake.set()
 
     def _add(self, topic: TopicImage, part: PartitionImage, log: Log, policy: TopicPolicy) -> Partition:
         partition = Partition(
@@ -412,14 +479,20 @@ class Shelf:
         partition.close(why)
 
     def _doom(self, folder: str) -> None:
-        """Out of the way at once; the bytes go off the loop."""
+        """At the start, before anybody is served: out of the way at once; the bytes go off the loop."""
         if not self._files.exists(folder):
             return
         doomed = folder
         if not folder.endswith(_DELETED):
-            # Kafka's form: the name stays readable and can never be a topic's.
-            doomed = f"{folder}.{self._world.random_bytes(8).hex()}{_DELETED}"
+            doomed = self._doomed_name(folder)
             self._files.rename(folder, doomed)
+        self._remove_later(doomed)
+
+    def _doomed_name(self, folder: str) -> str:
+        """Kafka's form: the name stays readable and can never be a topic's."""
+        return f"{folder}.{self._world.random_bytes(8).hex()}{_DELETED}"
+
+    def _remove_later(self, doomed: str) -> None:
         self._doomed.append(doomed)
         if len(self._doomed) == 1:
             self._remove_next()

@@ -6,6 +6,11 @@ use by a thread or that `sendfile` reads from is pinned and never closed under i
 
 One `DiskFile` exists per path, so that a rename (of a file or of a whole folder) reaches whoever holds it. The
 registry is kept by folder: renaming one of 2,000 partitions must not walk the files of all.
+
+Two locks. `lock` guards the counters and the registry; the loop takes it with every append, so nobody asks the kernel
+for anything that may wait while holding it (making a name, or opening one, waits for the journal of a busy disk). `names`
+is held by whoever renames, from the system call until the registry knows of it: whoever finds nothing at a path asks again
+once no rename is under way.
 """
 
 from __future__ import annotations
@@ -40,18 +45,41 @@ class DiskFile:
 
     def pin(self) -> int:
         """The descriptor, kept open until `unpin`."""
-        with self._files.lock:
+        files = self._files
+        with files.lock:
             self._pins += 1
             self._used = True
             if self._fd >= 0:
                 return self._fd
+        try:
+            return self._open()
+        except BaseException:
+            self.unpin()
+            raise
+
+    def _open(self) -> int:
+        files = self._files
+        while True:
+            path = self.path
             try:
-                self._fd = self._files.descriptor(self.path)
-            except BaseException:
-                self._pins -= 1
-                raise
-            self._files.opened(self)
-            return self._fd
+                fd = files.descriptor(path)
+            except FileNotFoundError:
+                with files.names:
+                    if self.path == path:
+                        raise
+                continue
+            spare = [fd]  # descriptors to close
+            try:
+                with files.lock:
+                    if self.path != path:  # renamed meanwhile: this may be another file
+                        continue
+                    if self._fd < 0:  # else another thread was quicker
+                        self._fd = spare.pop()
+                        spare += files.opened(self)
+                    return self._fd
+            finally:
+                for fd in spare:
+                    os.close(fd)
 
     def unpin(self) -> None:
         with self._files.lock:
@@ -203,6 +231,7 @@ class DiskFiles:
         self.open_files_max = open_files_max
         self.open_count = 0  # Invariant: the number of DiskFiles with a descriptor.
         self.lock = threading.RLock()
+        self.names = threading.RLock()  # taken before `lock`
         self._open: deque[DiskFile] = deque()
         self._folders: dict[str, WeakValueDictionary[str, DiskFile]] = {}
 
@@ -210,28 +239,35 @@ class DiskFiles:
         return f"{self.root}/{path}"
 
     def descriptor(self, path: str, flags: int = 0) -> int:
-        """Called under the lock. Where the process has no descriptors left, another file gives one of its own."""
+        """A new descriptor. Where the process has none left, another file gives one of its own."""
         try:
             return os.open(self.absolute(path), os.O_RDWR | os.O_CLOEXEC | flags, 0o644)
         except OSError as error:
-            if error.errno not in (errno.EMFILE, errno.ENFILE) or not self._close_others(self.open_count - 1):
+            if error.errno not in (errno.EMFILE, errno.ENFILE):
                 raise
+            with self.lock:
+                victims = self._take_from_others(self.open_count - 1)
+            if not victims:
+                raise
+            for fd in victims:
+                os.close(fd)
             return os.open(self.absolute(path), os.O_RDWR | os.O_CLOEXEC | flags, 0o644)
 
-    def opened(self, file: DiskFile) -> None:
-        """Called under the lock: count it, and close others beyond the bound."""
+    def opened(self, file: DiskFile) -> list[int]:
+        """Called under the lock: count it. The descriptors beyond the bound, which the caller closes without the lock."""
         self.open_count += 1
         if len(self._open) > 2 * self.open_count + 16:  # files that were closed by hand or removed stand there still
             self._open = deque(dict.fromkeys(other for other in self._open if other._fd >= 0 and other is not file))
         self._open.append(file)
-        self._close_others(self.open_files_max)
+        return self._take_from_others(self.open_files_max)
 
-    def _close_others(self, open_files_max: int) -> bool:
-        """Close the least recently used beyond so many; whether there were as many to close."""
+    def _take_from_others(self, open_files_max: int) -> list[int]:
+        """The descriptors of the least recently used files beyond so many."""
+        taken: list[int] = []
         # Two rounds: the first takes away second chances, the second finds the victims.
         for _ in range(2 * len(self._open)):
             if self.open_count <= open_files_max:
-                return True
+                break
             victim = self._open.popleft()
             if victim._fd < 0:
                 continue  # it was closed by hand
@@ -239,23 +275,28 @@ class DiskFiles:
                 victim._used = False
                 self._open.append(victim)
                 continue
-            os.close(victim._fd)
+            taken.append(victim._fd)
             victim._fd = -1
             self.open_count -= 1
-        return self.open_count <= open_files_max
+        return taken
 
     def open(self, path: str, *, create: bool = False) -> DiskFile:
         folder, _, name = path.rpartition("/")
         with self.lock:
             files = self._folders.get(folder)
+            file = files.get(name) if files is not None else None
+        if create and not (file is not None and file._fd >= 0):
+            # An empty file with the name; the descriptor is opened at the first use.
+            os.close(self.descriptor(path, os.O_CREAT))
+        elif file is None and not os.path.exists(self.absolute(path)):
+            raise FileNotFoundError(errno.ENOENT, "no such file", path)
+        if file is not None:
+            return file
+        with self.lock:
+            files = self._folders.get(folder)
             if files is None:
                 files = self._folders[folder] = WeakValueDictionary()
             file = files.get(name)
-            if create and not (file is not None and file._fd >= 0):
-                # An empty file with the name; the descriptor is opened at the first use.
-                os.close(self.descriptor(path, os.O_CREAT))
-            elif file is None and not os.path.exists(self.absolute(path)):
-                raise FileNotFoundError(errno.ENOENT, "no such file", path)
             if file is None:
                 file = files[name] = DiskFile(self, path)
             return file
@@ -273,8 +314,12 @@ class DiskFiles:
         os.makedirs(self.absolute(path), exist_ok=True)
 
     def rename(self, old: str, new: str) -> None:
-        with self.lock:
+        with self.names:
             os.rename(self.absolute(old), self.absolute(new))
+            self._renamed(old, new)
+
+    def _renamed(self, old: str, new: str) -> None:
+        with self.lock:
             old_folder, _, old_name = old.rpartition("/")
             new_folder, _, new_name = new.rpartition("/")
             target = self._folders.get(new_folder)
