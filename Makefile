@@ -57,6 +57,10 @@ sim: $(TEST_READY)
 bench: $(TEST_READY)
 	@$(BIN)/python -m bench $(ARGS)
 
+# The same requests to Headrace and Apache Kafka, every field compared; needs java, and mvn once
+differential: $(TEST_READY)
+	@$(BIN)/python -m pytest -n 0 -rs tests/differential $(ARGS)
+
 wheel: $(TEST_READY)
 	$(BIN)/python -m build --no-isolation --wheel
 

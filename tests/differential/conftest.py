@@ -14,10 +14,15 @@ def peer_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if given := os.environ.get("HEADRACE_DIFFERENTIAL_PEER"):
         yield given
         return
+    # It lives for half a minute: the second compiler would take more than it gives.
+    monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     try:
         peer = Peer(tmp_path_factory.mktemp("peer") / "kafka", heap="512m").start()
     except Unavailable as why:
         pytest.skip(f"DIFFERENTIAL TEST NOT RUN, Apache Kafka cannot be had: {why}")
+    finally:
+        monkeypatch.undo()
     with peer:
         yield peer.kafka
 

@@ -41,10 +41,11 @@ class Step:
 
 
 class Scenario:
-    __slots__ = ("api", "name", "story", "versions")
+    __slots__ = ("api", "family", "name", "story", "versions")
 
     def __init__(self, name: str, api: int, story: "Story", versions: range | None) -> None:
         self.name, self.api, self.story, self.versions = name, api, story, versions
+        self.family = name.partition(".")[0]
 
 
 Story = Callable[["Session"], None]
@@ -254,7 +255,7 @@ _NODES = {"node_id", "leader_id", "controller_id", "broker_id", "replica_nodes",
 _MEMBERS = {"member_id", "leader"}
 # Kafka answers these in the order of a hash table.
 _UNORDERED = {"config_resources", "responses", "partition_responses", "members", "groups", "results"}
-_UNORDERED_STRUCTS = {"DeleteRecordsPartitionResult", "DescribeLogDirsPartition"}
+_UNORDERED_STRUCTS = {"DeleteRecordsPartitionResult", "DescribeLogDirsPartition", "OffsetCommitResponsePartition"}
 
 
 class Lane:

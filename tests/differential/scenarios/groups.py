@@ -221,6 +221,73 @@ def heartbeats(s: Session) -> None:
         s.ask(HeartbeatRequest(group, member.generation_id, member.member_id, "nobody"), "unknown instance")
 
 
+@scenario(sync_group)
+def before_the_plan(s: Session) -> None:
+    """A group between its members' joining and the leader's plan, as all verbs see it."""
+    group, topic = s.group(), s.topic()
+    joined = s.quiet(joining(group), 4)
+    joined = s.quiet(joining(group, joined.member_id), 4)
+    generation, member = joined.generation_id, joined.member_id
+    s.ask(HeartbeatRequest(group, generation, member), "heartbeat")
+    s.ask(committing(s, group, topic, 3, generation=generation, member=member), "commit")
+    s.ask(committing(s, group, topic, 4), "commit from outside")
+    s.ask(DescribeGroupsRequest([group]), "described")
+    s.ask(DeleteGroupsRequest([group]), "deleted")
+    s.ask(syncing(s, group, generation + 1, member, member), "plan of another generation")
+    s.ask(syncing(s, group, generation, member, member, "somebody"), "plan that names a stranger")
+    s.ask(syncing(s, group, generation, member, member), "plan again")
+    s.ask(DescribeGroupsRequest([group]), "described with its plan")
+
+
+@scenario(join_group, range(4, 99))
+def knocked_only(s: Session) -> None:
+    """A member that was given its id and does not come back with it."""
+    group, topic = s.group(), s.topic()
+    given = s.ask(joining(group), "knocks")
+    if given is None:
+        return
+    member = given.member_id
+    s.ask(HeartbeatRequest(group, 0, member), "heartbeat")
+    s.ask(syncing(s, group, 0, member), "sync")
+    s.ask(committing(s, group, topic, 3, generation=0, member=member), "commit")
+    s.ask(DescribeGroupsRequest([group]), "described")
+    if s.version >= 5:
+        s.ask(joining(group, member, group_instance_id="one"), "comes back as a static member")
+    s.ask(leaving(s, group, member), "leaves")
+    s.ask(leaving(s, group, member), "leaves again")
+    s.ask(joining(group, member), "joins with the id it gave back")
+
+
+@scenario(join_group)
+def protocols_chosen(s: Session) -> None:
+    """The protocol that all members can, by their votes; a leader that comes with something new."""
+    group = s.group()
+    first = join(s, "first", group, protocols=("range", "sticky"))
+    if first is None:
+        return
+    s.ask(syncing(s, group, first.generation_id, first.member_id, first.member_id), "sync")
+    again = s.ask(joining(group, first.member_id, protocols=("sticky", "range")), "the other way round")
+    if again is None or again.error_code:
+        return
+    how = {"protocol_name": again.protocol_name} if s.v(SyncGroupRequest()) >= 5 else {}
+    s.ask(syncing(s, group, again.generation_id, again.member_id, again.member_id, **how), "sync of that")
+    s.ask(joining(group, first.member_id, protocols=("sticky", "range"), session_timeout_ms=20_000), "the same, other time-out")
+    s.ask(DescribeGroupsRequest([group]), "described")
+
+
+@scenario(leave_group, range(3, 99))
+def several_left(s: Session) -> None:
+    group = s.group()
+    member = stable(s, group)
+    s.ask(LeaveGroupRequest(group, members=[MemberIdentity("", "nobody")]), "unknown instance")
+    s.ask(LeaveGroupRequest(group, members=[MemberIdentity("nobody", "nobody")]), "unknown member and instance")
+    s.ask(LeaveGroupRequest(group, members=[MemberIdentity(member.member_id, "nobody")]), "known member, unknown instance")
+    s.ask(LeaveGroupRequest(group, members=[MemberIdentity("", None)]), "nothing said")
+    s.ask(LeaveGroupRequest(group, members=[MemberIdentity(member.member_id)] * 2), "twice in one")
+    s.ask(LeaveGroupRequest(group + "-never", members=[MemberIdentity("a"), MemberIdentity("b", "i")]), "no such group")
+    s.ask(DescribeGroupsRequest([group]), "described after")
+
+
 @scenario(leave_group)
 def left(s: Session) -> None:
     group = s.group()
@@ -276,6 +343,13 @@ def committed(s: Session) -> None:
     s.ask(committing(s, group, topic, 1, generation=3), "generation without a member")
     s.ask(committing(s, group, topic, 1, generation=3, member="nobody"), "unknown member")
     s.ask(OffsetCommitRequest(group), "nothing")
+    parts = [OffsetCommitRequestPartition(0, 5, -1, "first"), OffsetCommitRequestPartition(0, 6, -1, "second")]
+    s.ask(OffsetCommitRequest(group, topics=[OffsetCommitRequestTopic(topic, s.id_of(topic), parts)]), "twice in one")
+    s.ask(committing(s, group, topic, 8, 8, 8), "two known partitions, one unknown")
+    if s.version <= 4:
+        request = committing(s, group, topic, 8)
+        request.retention_time_ms = 1000
+        s.ask(request, "with a retention")
     s.ask(fetching(s, group, topic, 0, 1), "read back at the end")
 
 
@@ -287,6 +361,13 @@ def committed_by_members(s: Session) -> None:
     s.ask(committing(s, group, topic, 5, generation=member.generation_id - 1, member=member.member_id), "old generation")
     s.ask(committing(s, group, topic, 5, generation=member.generation_id, member="nobody"), "unknown member")
     s.ask(committing(s, group, topic, 5), "from outside, while it has members")
+    s.ask(committing(s, group, topic, 5, member=member.member_id), "by a member, without a generation")
+    s.ask(committing(s, group, topic, 5, generation=member.generation_id), "with a generation, by nobody")
+    s.ask(committing(s, group, topic, 5, generation=member.generation_id + 1, member=member.member_id), "generation of the future")
+    if s.version >= 7:
+        request = committing(s, group, topic, 5, generation=member.generation_id, member=member.member_id)
+        request.group_instance_id = "nobody"
+        s.ask(request, "unknown instance")
     s.ask(fetching(s, group, topic, 0), "read back")
 
 
@@ -304,6 +385,7 @@ def offsets_read(s: Session) -> None:
     s.ask(fetching(s, group, topic, 9), "unknown partition")
     s.ask(fetching(s, group, s.name + "-never", 0), "unknown topic")
     s.ask(fetching(s, group, topic), "no partitions")
+    s.ask(fetching(s, group, topic, 1, 1), "twice the same")
     s.ask(fetching(s, "", topic, 0), "empty group name")
     if s.version >= 2:
         s.ask(fetching(s, group, None), "all")
@@ -313,6 +395,10 @@ def offsets_read(s: Session) -> None:
         s.ask(OffsetFetchRequest(groups=both), "two groups")
         s.ask(OffsetFetchRequest(groups=[]), "no groups")
         s.ask(OffsetFetchRequest(groups=both, require_stable=True), "stable offsets")
+        s.ask(OffsetFetchRequest(groups=both[:1] * 2), "the same group twice")
+    if s.version >= 9:
+        wanted = [OffsetFetchRequestTopics(topic, s.id_of(topic), [1])]
+        s.ask(OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group, "nobody", 3, wanted)]), "by an unknown member")
 
 
 @scenario(describe_groups)
@@ -332,6 +418,7 @@ def described(s: Session) -> None:
     s.ask(DescribeGroupsRequest([group, group + "-never"]), "stable, and one unknown")
     if s.version >= 3:
         s.ask(DescribeGroupsRequest([group], True), "with what may be done")
+    s.ask(DescribeGroupsRequest([group, group]), "twice in one")
     s.quiet(leaving_old(group, member.member_id), 2)
     s.ask(DescribeGroupsRequest([group]), "empty")
 
@@ -376,6 +463,7 @@ def groups_deleted(s: Session) -> None:
         8,
     )
     s.ask(DeleteGroupsRequest([group, group + "-never"]), "empty, and one unknown")
+    s.ask(DeleteGroupsRequest([group, group]), "twice in one")
     s.ask(DescribeGroupsRequest([group]), "described after")
     s.ask(fetching(s, group, topic, 0), "offsets after")
 
@@ -400,3 +488,15 @@ def offsets_deleted(s: Session) -> None:
     s.ask(OffsetDeleteRequest(group, []), "none")
     stable(s, group)
     ask("with a member", group, topic, 1)
+    reading, connect = s.group("reading"), s.group("connect")
+    names = topic.encode()
+    subscribed = b"\0\0\0\0\0\x01" + len(names).to_bytes(2, "big") + names + b"\xff\xff\xff\xff"
+    for name, kind in ((reading, "consumer"), (connect, "connect")):
+        wanted = [JoinGroupRequestProtocol("range", subscribed)]
+        how: dict[str, Any] = {"protocol_type": kind, "session_timeout_ms": 10_000, "rebalance_timeout_ms": 10_000}
+        given = s.quiet(JoinGroupRequest(name, protocols=wanted, **how), 4)
+        joined = s.quiet(JoinGroupRequest(name, member_id=given.member_id, protocols=wanted, **how), 4)
+        plan = [SyncGroupRequestAssignment(joined.member_id, ASSIGNMENT)]
+        s.quiet(SyncGroupRequest(name, joined.generation_id, joined.member_id, assignments=plan), 2)
+        ask(f"{kind}: a topic that is read", name, topic, 1)
+        ask(f"{kind}: another", name, s.topic(f"other-{kind}"), 0)

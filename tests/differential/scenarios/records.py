@@ -128,8 +128,8 @@ def not_for_clients(s: Session) -> None:
     s.group()
     put(s, "to the topic of the groups' offsets", "__consumer_offsets", batch(1))
     name = s.topic(min__insync__replicas="2")
-    put(s, "too few replicas", name, batch(1))
     put(s, "too few replicas, acks 1", name, batch(1), acks=1)
+    put(s, "too few replicas", name, batch(1))
 
 
 @scenario(produce)
