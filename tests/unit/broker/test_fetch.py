@@ -129,6 +129,23 @@ def test_a_wait_for_much_counts_what_comes_bit_by_bit():
     play(main)
 
 
+def test_a_wait_for_more_than_may_be_given():
+    """As at Kafka: what does not fit into the partition's share counts for nothing, and the wait ends by time."""
+
+    async def main(node: Harness) -> None:
+        partition = await node.create("t")
+        wants = [Want(partition, 0, 200)]
+        later = ask(node, wants, size_min=1_000, wait_ms=5_000)
+        assert later is not None
+        for _ in range(5):
+            await node.put(partition, b"x" * 500)
+        assert not later.done
+        await when(later)
+        assert node.loop.time() > 5 and sizes(wants) == [570]
+
+    play(main)
+
+
 def test_a_deleted_topic_ends_the_wait():
     async def main(node: Harness) -> None:
         partition = await node.create("t")

@@ -142,26 +142,24 @@ def test_the_log_is_cut_back_while_groups_are_loaded():
         await when(commit(host, 1))
         await node.flusher.flushed(host.partition, 1)
         await when(commit(host, 2))
-        read = host.partition.read_slowly
+        again = GroupHost(node.world, node.tasks, host.partition, node.broker.group_settings, node._log)
+        offload = node.world.offload
 
-        async def slow(*args, **options):
-            found = await read(*args, **options)
+        async def slowly(work):
+            found = await offload(work)
             await asyncio.sleep(1)
             return found
 
-        again = GroupHost(node.world, node.tasks, host.partition, node.broker.group_settings, node._log)
-        type(host.partition).read_slowly, kept = lambda self, *a, **o: slow(*a, **o), type(host.partition).read_slowly
-        try:
-            loading = asyncio.get_running_loop().create_task(again.load())
-            await asyncio.sleep(0.5)
-            node.faults.sync_error_chance = 1.0
-            node.flusher.lost = lambda partition, why: again.lost()
-            await node.flusher.flushed(host.partition, 2)
-            node.faults.sync_error_chance = 0.0
-            assert host.partition.log.end_offset == 1
-            await loading
-        finally:
-            type(host.partition).read_slowly = kept
+        node.world.offload = lambda work: node.loop.create_task(slowly(work))
+        loading = asyncio.get_running_loop().create_task(again.load())
+        await asyncio.sleep(0.5)  # the records have been read
+        node.world.offload = offload
+        node.faults.sync_error_chance = 1.0
+        node.flusher.lost = lambda partition, why: again.lost()
+        assert isinstance(await node.flusher.flushed(host.partition, 2), Refused)
+        node.faults.sync_error_chance = 0.0
+        assert host.partition.log.end_offset == 1
+        await loading
         assert await committed_offset(again) == 1
 
     play(main, durability="pagecache")

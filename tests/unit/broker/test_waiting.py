@@ -33,9 +33,7 @@ def test_a_value_that_is_there():
 
 @given(
     st.lists(
-        st.one_of(
-            st.tuples(st.just("add"), st.integers(0, 20)), st.tuples(st.sampled_from(["reached", "fail"]), st.integers(0, 20))
-        )
+        st.one_of(st.tuples(st.just("add"), st.integers(0, 5)), st.tuples(st.sampled_from(["reached", "fail"]), st.integers(0, 5)))
     )
 )
 def test_positions_against_a_model(steps):

@@ -76,6 +76,9 @@ def test_acks_0_that_is_refused_ends_the_connection():
         assert node.partition().log.end_offset == 1  # what could be taken was taken
         wide = new_batch(node, *[b"v"] * 3_000)
         assert isinstance(await node.ask(handle, request(("t", 0, wide), ("u", 0, None), acks=0), 9), ProtocolError)
+        asked = request(("t", 0, new_batch(node)), acks=0)
+        asked.transactional_id = "x"
+        assert isinstance(await node.ask(handle, asked, 9), ProtocolError)
 
     play(main)
 
