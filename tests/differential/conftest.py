@@ -1,4 +1,4 @@
-"""The two brokers that are compared. `HEADRACE_DIFFERENTIAL_BROKER` and `HEADRACE_DIFFERENTIAL_PEER` name running ones instead."""
+"""The two brokers that are compared. `DIFFERENTIAL_BROKER` and `DIFFERENTIAL_PEER` name running ones instead."""
 
 import os
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from tests.support.broker import Broker
 
 @pytest.fixture(scope="session")
 def peer_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    if given := os.environ.get("HEADRACE_DIFFERENTIAL_PEER"):
+    if given := os.environ.get("DIFFERENTIAL_PEER"):
         yield given
         return
     # It lives for half a minute: the second compiler would take more than it gives.
@@ -29,7 +29,7 @@ def peer_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def our_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    if given := os.environ.get("HEADRACE_DIFFERENTIAL_BROKER"):
+    if given := os.environ.get("DIFFERENTIAL_BROKER"):
         yield given
         return
     with Broker(tmp_path_factory.mktemp("ours") / "data", "--group-initial-delay", "0s") as broker:

@@ -1,8 +1,10 @@
 """ApiVersions, and the APIs that a single node without security answers with little: quotas, ACLs, SASL, elections."""
 
 from headrace.protocols.kafka.messages import (
+    alter_client_quotas,
     alter_partition_reassignments,
     alter_replica_log_dirs,
+    alter_user_scram_credentials,
     api_versions,
     create_acls,
     delete_acls,
@@ -16,6 +18,13 @@ from headrace.protocols.kafka.messages import (
     list_transactions,
     sasl_authenticate,
     sasl_handshake,
+    update_features,
+)
+from headrace.protocols.kafka.messages.alter_client_quotas import (
+    AlterClientQuotasRequest,
+    EntityDataRequest,
+    EntryDataRequest,
+    OpData,
 )
 from headrace.protocols.kafka.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -26,6 +35,10 @@ from headrace.protocols.kafka.messages.alter_replica_log_dirs import (
     AlterReplicaLogDir,
     AlterReplicaLogDirsRequest,
     AlterReplicaLogDirTopic,
+)
+from headrace.protocols.kafka.messages.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    ScramCredentialDeletion,
 )
 from headrace.protocols.kafka.messages.api_versions import ApiVersionsRequest
 from headrace.protocols.kafka.messages.create_acls import AclCreation, CreateAclsRequest
@@ -45,6 +58,7 @@ from headrace.protocols.kafka.messages.list_partition_reassignments import (
 from headrace.protocols.kafka.messages.list_transactions import ListTransactionsRequest
 from headrace.protocols.kafka.messages.sasl_authenticate import SaslAuthenticateRequest
 from headrace.protocols.kafka.messages.sasl_handshake import SaslHandshakeRequest
+from headrace.protocols.kafka.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from tests.differential.session import Session, scenario
 
 
@@ -128,6 +142,33 @@ def transactions_described(s: Session) -> None:
 def quotas(s: Session) -> None:
     s.ask(DescribeClientQuotasRequest([ComponentData("user", 0, "someone")], False), "one user")
     s.ask(DescribeClientQuotasRequest([], False), "all")
+
+
+@scenario(alter_client_quotas)
+def quotas_set(s: Session) -> None:
+    def ask(label: str, kind: str, key: str) -> None:
+        entry = EntryDataRequest([EntityDataRequest(kind, s.name)], [OpData(key, 1000.0)])
+        s.ask(AlterClientQuotasRequest([entry], validate_only=True), label)
+
+    ask("a producer's", "user", "producer_byte_rate")
+    ask("no such key", "user", "no.such.key")
+    ask("no such kind", "planet", "producer_byte_rate")
+    s.ask(AlterClientQuotasRequest([], validate_only=True), "none")
+
+
+@scenario(alter_user_scram_credentials)
+def credentials_deleted(s: Session) -> None:
+    s.ask(AlterUserScramCredentialsRequest([ScramCredentialDeletion(s.name, 1)]), "unknown user")
+    s.ask(AlterUserScramCredentialsRequest([ScramCredentialDeletion(s.name, 9)]), "unknown mechanism")
+    s.ask(AlterUserScramCredentialsRequest([ScramCredentialDeletion("", 1)]), "empty name")
+    s.ask(AlterUserScramCredentialsRequest(), "nothing")
+
+
+@scenario(update_features)
+def features(s: Session) -> None:
+    s.ask(UpdateFeaturesRequest(1000, [FeatureUpdateKey("no.such.feature", 1)]), "unknown")
+    s.ask(UpdateFeaturesRequest(1000, [FeatureUpdateKey("metadata.version", 9999)]), "a level that does not exist")
+    s.ask(UpdateFeaturesRequest(1000, []), "none")
 
 
 @scenario(describe_user_scram_credentials)

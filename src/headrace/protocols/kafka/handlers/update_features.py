@@ -19,19 +19,14 @@ from headrace.protocols.kafka.messages.update_features import (
 
 
 def handle(broker: Broker, request: UpdateFeaturesRequest, context: Context) -> UpdateFeaturesResponse:
-    results = []
-    first: str | None = None
     for update in request.feature_updates:
         known = FEATURES.get(update.feature)
-        result = UpdatableFeatureResult(update.feature, errors.NONE, None)
         if known is None:
-            result.error_message = f"there is no feature {update.feature}; there are {', '.join(sorted(FEATURES))}"
+            why = f"there is no feature {update.feature}; there are {', '.join(sorted(FEATURES))}"
         elif update.max_version_level != known[2]:
-            result.error_message = f"{update.feature} is at level {known[2]} and cannot be changed to {update.max_version_level}"
-        if result.error_message is not None:
-            result.error_code = errors.FEATURE_UPDATE_FAILED if known else errors.INVALID_REQUEST
-            first = first or result.error_message
-        results.append(result)
-    if first is not None and context.version >= 2:
-        return UpdateFeaturesResponse(error_code=errors.FEATURE_UPDATE_FAILED, error_message=first)
-    return UpdateFeaturesResponse(error_message=None, results=results if context.version < 2 else ())
+            why = f"{update.feature} is at level {known[2]} and cannot be changed to {update.max_version_level}"
+        else:
+            continue
+        return UpdateFeaturesResponse(error_code=errors.INVALID_UPDATE_VERSION, error_message=why)
+    granted = [UpdatableFeatureResult(update.feature, errors.NONE, None) for update in request.feature_updates]
+    return UpdateFeaturesResponse(error_message=None, results=granted if context.version < 2 else ())
