@@ -157,6 +157,5 @@ def test_an_error_text_that_quotes_a_long_name_is_cut(dispatcher: Dispatcher):
     long = "é" * 16_383
     asked = UpdateFeaturesRequest(60_000, [FeatureUpdateKey(long, 1, upgrade_type=1)], False)
     message: Any = read(57, 1, dispatcher.serve(request(57, 1, asked), Peer()))
-    assert message.results[0].feature == long
-    text = message.results[0].error_message
+    text = message.error_message
     assert len(text.encode()) < 2_100 and text.startswith("there is no feature é") and text.endswith("é ...")
