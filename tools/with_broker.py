@@ -24,8 +24,10 @@ def main() -> int:
     parser.add_argument("--keep-log", metavar="FILE", help="where the broker's log goes (default: shown when it dies)")
     options = parser.parse_args(words[:cut])
     flags = [f"--{item}" for item in options.set]
-    with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
-        log = open(options.keep_log or os.path.join(folder, "server.log"), "w+b")
+    with (
+        tempfile.TemporaryDirectory(prefix="headrace-") as folder,
+        open(options.keep_log or os.path.join(folder, "server.log"), "w+b") as log,
+    ):
         server = subprocess.Popen(
             [
                 os.path.join(os.path.dirname(sys.executable), "headrace"),
@@ -64,7 +66,6 @@ def main() -> int:
             if server.returncode not in (0, None) and not options.keep_log:
                 log.seek(0)
                 sys.stderr.write(log.read().decode(errors="replace")[-4000:])
-            log.close()
 
 
 if __name__ == "__main__":
