@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from headrace.base.errors import Refused
 from headrace.broker.broker import Broker
+from headrace.broker.flushing import FLUSHING, IDLE
 from headrace.broker.partition import Partition
 from headrace.log.log import Removal
 
@@ -103,7 +104,13 @@ class Housekeeping:
             log = partition.log
             if log.readonly is None or partition.closed is not None or partition.flush_state:
                 continue
-            why = await partition.offload(self._world, log.resume)
+            partition.flush_state = FLUSHING  # no flush comes between: the thread changes the log
+            try:
+                why = await partition.offload(self._world, log.resume)
+            finally:
+                partition.flush_state = IDLE
+            if partition.flush_again or partition.must_flush:
+                self._broker.flusher.want(partition)
             if not isinstance(why, Refused):
                 self._log("writing resumed", topic=partition.topic, partition=partition.index)
 

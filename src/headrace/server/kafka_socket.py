@@ -109,7 +109,7 @@ class KafkaEdge:
         for socket in list(self.sockets):
             why = socket.overdue(now)
             if why is not None:
-                socket.drop(why)
+                socket.drop(why, "overdue")
 
 
 class KafkaSocket(asyncio.BufferedProtocol):
@@ -122,11 +122,14 @@ class KafkaSocket(asyncio.BufferedProtocol):
         "_counted",
         "_edge",
         "_flush_due",
+        "_handed",
         "_held",
         "_paused",
         "_paused_by_us",
         "_refused",
+        "_sent",
         "_transport",
+        "_unsent",
         "connection",
         "frame_ms",
         "heard_ms",
@@ -147,6 +150,8 @@ class KafkaSocket(asyncio.BufferedProtocol):
         self._paused_by_us = False  # for another reason than the node's budget: the frame's clock stands still
         self._flush_due = False
         self._counted = 0  # what this connection has reported to the budget
+        self._handed = 0  # bytes of answers given to the outlet, ever
+        self._sent = self._unsent = 0  # of them, what the metrics know
         self._closing_ms = -1.0
         self._refused = False  # a request broke the protocol: nothing behind it is served
         self.heard_ms = 0.0
@@ -169,9 +174,11 @@ class KafkaSocket(asyncio.BufferedProtocol):
         self.peer.local_host, self.peer.local_port = (here[0], here[1]) if here else ("", 0)
         self.peer.remote_host = there[0] if there else ""
         edge.sockets[self] = None
-        edge.dispatcher.metrics.connections = len(edge.sockets)
+        metrics = edge.dispatcher.metrics
+        metrics.connections = len(edge.sockets)
+        metrics.connections_opened += 1
         if len(edge.sockets) > edge.connections_max:
-            self.drop(f"more than {edge.connections_max} connections")
+            self.drop(f"more than {edge.connections_max} connections", "limit")
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self.connection.room() or self._edge.scratch
@@ -181,6 +188,7 @@ class KafkaSocket(asyncio.BufferedProtocol):
         connection = self.connection
         if self.outlet is None or connection.closing is not None:
             return  # what was under way when we stopped to listen
+        edge.dispatcher.metrics.bytes_received += count
         now = self.heard_ms = edge.world.monotonic_ms()
         was_in_frame = connection.in_frame
         if connection.receiving:
@@ -211,7 +219,7 @@ class KafkaSocket(asyncio.BufferedProtocol):
         return False  # close: Kafka's clients do not half-close
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._gone()
+        self._gone("peer")
 
     # serving
 
@@ -243,7 +251,7 @@ class KafkaSocket(asyncio.BufferedProtocol):
     def _world_failed(self, error: OSError) -> None:
         """The disk or the store failed in a way that nobody below turned into an answer: the client comes again and hears more."""
         self._edge.log("a request could not be served", client=self.peer.client_id, error=str(error))
-        self.drop(f"the world failed: {error}")
+        self.drop(f"the world failed: {error}", "storage")
 
     def _refuse(self, request: Request, why: ProtocolError) -> None:
         self.connection.refuse(request, str(why))
@@ -293,6 +301,7 @@ class KafkaSocket(asyncio.BufferedProtocol):
             return
         buffers = self.connection.take_buffers()
         if buffers:
+            self._handed += sum(map(len, buffers))
             outlet.send(buffers)
             if self.outlet is None:
                 return
@@ -322,6 +331,7 @@ class KafkaSocket(asyncio.BufferedProtocol):
         connection, outlet, transport = self.connection, self.outlet, self._transport
         if outlet is None or transport is None:
             return
+        self._count_sent(outlet)
         budget = self._edge.budget
         frame_bytes = connection.frame_bytes
         owed = connection.request_bytes + connection.answer_bytes + outlet.memory_bytes
@@ -350,12 +360,23 @@ class KafkaSocket(asyncio.BufferedProtocol):
         if pause != self._paused:
             self._paused = pause
             if pause:
+                if not by_us:
+                    self._edge.dispatcher.metrics.reading_pauses += 1
                 transport.pause_reading()
             else:
                 transport.resume_reading()
         if self._backlog and not self._backlog_due and self._may_serve():
             self._backlog_due = True
             asyncio.get_running_loop().call_soon(self._serve_backlog)
+
+    def _count_sent(self, outlet: Outlet) -> None:
+        unsent = outlet.queued_bytes
+        sent = self._handed - unsent
+        if sent != self._sent or unsent != self._unsent:
+            metrics = self._edge.dispatcher.metrics
+            metrics.bytes_sent += sent - self._sent
+            metrics.unsent_answer_bytes += unsent - self._unsent
+            self._sent, self._unsent = sent, unsent
 
     # ending
 
@@ -387,31 +408,35 @@ class KafkaSocket(asyncio.BufferedProtocol):
         if self.connection.unanswered or outlet.queued_bytes:
             self._regulate()
         else:
-            self.drop(self.connection.closing or "done")
+            self.drop(self.connection.closing or "done", "protocol")
 
-    def drop(self, why: str) -> None:
-        """End the connection now."""
+    def drop(self, why: str, reason: str) -> None:
+        """End the connection now. `reason` is the word that the metrics count it under."""
         transport = self._transport
         if transport is None:
             return
         self._edge.log("connection closed", peer=self.peer.remote_host, client=self.peer.client_id, why=why)
-        self._gone()
+        self._gone(reason)
         transport.abort()
 
     def broken(self, error: OSError) -> None:
         """The way out failed."""
         transport = self._transport
-        self._gone()
+        self._gone("peer")
         if transport is not None:
             transport.abort()
 
-    def _gone(self) -> None:
+    def _gone(self, reason: str) -> None:
         if self._transport is None:
             return
         self._transport = None
         edge = self._edge
         edge.sockets.pop(self, None)
-        edge.dispatcher.metrics.connections = len(edge.sockets)
+        metrics = edge.dispatcher.metrics
+        metrics.connections = len(edge.sockets)
+        metrics.connections_closed[reason] += 1
+        metrics.unsent_answer_bytes -= self._unsent
+        self._unsent = 0
         if self.outlet is not None:
             self.outlet.close()
             self.outlet = None

@@ -212,7 +212,7 @@ class Node:
             while edge.unanswered() and self.world.monotonic_ms() < deadline:
                 await asyncio.sleep(0.01)
             for socket in list(edge.sockets):
-                socket.drop("the node stops")
+                socket.drop("the node stops", "stopped")
             await edge.finish(_FINISH_S_MAX)
         await self.tasks.cancel()
         if self._opened:

@@ -9,6 +9,7 @@ from typing import Any
 
 from headrace.base.errors import ProtocolError
 from headrace.base.limits import CONNECTION_ANSWER_BYTES_MAX, MIB
+from headrace.base.metrics import Metrics
 from headrace.broker.waiting import Later
 from headrace.server.budget import Budget
 from headrace.server.kafka_socket import SCRATCH_SIZE, KafkaEdge, KafkaSocket
@@ -25,10 +26,6 @@ class Clock:
 
     def monotonic_ms(self) -> float:
         return self.now
-
-
-class Metrics:
-    connections = 0
 
 
 class Dispatcher:
@@ -464,5 +461,30 @@ def test_a_failing_world_ends_the_connection_and_not_the_node():
             await turns()
             assert client.transport.aborted and "the disk is gone" in stage.why[-1]
             assert not stage.edge.sockets
+
+    run(story())
+
+
+def test_bytes_and_ends_are_counted():
+    """Six figures of the status port stood at zero for ever: nobody counted them."""
+
+    async def story() -> None:
+        stage = Stage()
+        metrics = stage.dispatcher.metrics
+        client = stage.connect()
+        client.send(frame(1))
+        assert (metrics.connections_opened, metrics.bytes_received, metrics.bytes_sent) == (1, len(frame(1)), 1)
+        client.outlet.takes = False
+        client.send(frame(2) + frame(3))
+        assert (metrics.bytes_sent, metrics.unsent_answer_bytes) == (1, 2)
+        client.read_all()
+        assert (metrics.bytes_sent, metrics.unsent_answer_bytes) == (3, 0)
+        client.outlet.takes = False
+        client.send(frame(4))
+        client.socket.connection_lost(None)
+        assert metrics.unsent_answer_bytes == 0
+        other = stage.connect()
+        other.send(b"\xff\xff\xff\xff")
+        assert metrics.connections_closed == {"peer": 1, "protocol": 1}
 
     run(story())
