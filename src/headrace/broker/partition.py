@@ -32,8 +32,9 @@ from headrace.records.recompress import recompress
 from headrace.records.stamp import stamp_append_time, stamp_create_time, stamp_max_timestamp
 from headrace.records.validation import RecordsSeen, check_timestamps, walk_records
 
-# A walk of this many records takes 1 to 4 ms interpreted: more of them go to a thread.
-_WALK_COUNT_MAX = 2_000
+# A walk of this many records takes 0.3 ms interpreted when they are alike and 7 ms when all differ: more of them go to a
+# thread. A batch of 1 MiB with records of 100 bytes stays below; handing it over would cost two copies and more than the walk.
+_WALK_COUNT_MAX = 10_000
 # A batch of this size inflates in well under a millisecond unless it lies, and the bound below catches a lie.
 _INFLATE_INLINE_SIZE_MAX = 16 * KIB
 _INFLATE_INLINE_BOUND = 512 * KIB
