@@ -109,7 +109,7 @@ def test_what_is_judged_at_once_and_what_takes_long():
         plain = await node.create("plain")
         trusted = await node.create("trusted", record_validation="header")
         zstd = await node.create("zstd", compression_type="zstd")
-        small, wide = batch(b"v"), batch(*[b"v"] * 3_000)
+        small, wide = batch(b"v"), batch(*[b"v"] * 10_001)
         gzip = batch(b"v" * 100, codec=1)
         bomb = batch(b"\0" * 600_000, codec=1)  # 600 bytes, more than may be inflated on the loop
         assert isinstance(prepare(node, plain, small), BatchHeader)
