@@ -43,6 +43,9 @@ class Damaged(Exception):
         self.what = what
 
 
+_FOLLOWERS_MAX = 64  # readers of old parts of one segment at once
+
+
 class Mark:
     """A segment as it was at one moment."""
 
@@ -67,6 +70,7 @@ class Segment:
         "end_offset",
         "first_timestamp",
         "folder",
+        "followers",
         "is_cut",
         "last_append_ms",
         "mark",
@@ -84,6 +88,7 @@ class Segment:
     def __init__(self, files: Files, folder: str, base_offset: int, now_ms: int) -> None:
         self._files = files
         self.folder = folder
+        self.followers: dict[int, int] = {}  # first offset -> position of batches behind those that were read; all true
         self.base_offset = base_offset
         self._file: File | None = None
         self.size = 0
@@ -174,6 +179,7 @@ class Segment:
         self.offsets.cut(mark.size)
         self.times.cut(mark.end_offset)
         self.bytes_since_entry = mark.bytes_since_entry
+        self.followers = {}
         self.recent_offsets = array("q")
         self.recent_positions = array("q")
 
@@ -181,6 +187,7 @@ class Segment:
         """Give back the memory that can be read again."""
         self.recent_offsets = array("q")
         self.recent_positions = array("q")
+        self.followers = {}
         self.offsets.forget()
 
     # --- finding
@@ -235,6 +242,11 @@ class Segment:
 
     def find(self, offset: int, may_block: bool) -> tuple[int, int, int, int]:
         """The batch that holds `offset`, or the first one behind it: its position, first and last offset, and size."""
+        begin = self.followers.pop(offset, None)
+        if begin is not None:  # a reader goes on where the last batch that was found ended: no look at the index
+            found = next(self._walk(begin, may_block), None)
+            if found is not None and found[1] == offset:
+                return self._note(found)
         entry = self.offsets.lookup(offset, may_block)
         position = entry[1] if entry else 0
         if position >= self.size:
@@ -246,12 +258,20 @@ class Segment:
                         raise IndexWrong(f"{self.offsets.path} names {entry} (offset, position), the log has {found}")
                     entry = None
                 if found[2] >= offset:
-                    return found
+                    return self._note(found)
         except Damaged as damaged:
             if entry is not None:  # the position is the index's word alone
                 raise IndexWrong(f"{self.offsets.path} names {entry} (offset, position): {damaged}") from None
             raise
         raise Damaged(self.size, offset, "the segment ends before this offset")
+
+    def _note(self, found: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
+        """Remember where the next batch begins: small reads one behind another ask for it next."""
+        followers = self.followers
+        if len(followers) >= _FOLLOWERS_MAX:
+            followers.clear()
+        followers[found[2] + 1] = found[0] + found[3]
+        return found
 
     def _walk(self, position: int, may_block: bool) -> Iterator[tuple[int, int, int, int]]:
         """The headers from a batch on: position, first and last offset, size."""

@@ -145,3 +145,31 @@ def test_entries_come_after_an_interval_of_bytes_as_in_kafka() -> None:
     assert list(segment.offsets.new[0]) == [7, 13]
     segment.close()
     assert segment.times.last() == (1_071, 1015)
+
+
+def test_a_reader_that_goes_on_looks_into_no_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, segment = new_segment(30)
+    segment.forget()
+    looks: list[int] = []
+    lookup = type(segment.offsets).lookup
+
+    def counted(self: object, offset: int, may_block: bool) -> tuple[int, int] | None:
+        looks.append(offset)
+        return lookup(segment.offsets, offset, may_block)
+
+    monkeypatch.setattr(type(segment.offsets), "lookup", counted)
+    for i in range(30):
+        assert segment.read_range(1000 + 2 * i, 1, segment.size, True, True) == (i * SIZE, (i + 1) * SIZE, 1000 + 2 * i)
+    assert looks == [1000]
+    assert len(segment.followers) == 1, "a place that was used is forgotten"
+
+
+def test_a_cut_forgets_where_batches_followed() -> None:
+    """The bytes behind the mark are written anew, and batches begin at other places."""
+    _, segment = new_segment(2)
+    segment.mark = segment.current_mark()
+    add(segment)
+    segment.forget()
+    assert segment.find(1004, True)[0] == 2 * SIZE
+    segment.cut_to_mark()
+    assert segment.followers == {}
