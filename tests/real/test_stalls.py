@@ -119,10 +119,10 @@ def everything_at_once(broker: Broker) -> float:
         reader = threading.Thread(target=lambda: read.append(read_all(broker, "cold", int(GIGABYTES * 1e9))))
         # Rolled about once a second and deleted two seconds later.
         short = ("--create", "segment.bytes=4000000", "--create", "retention.ms=2000", "--create", "file.delete.delay.ms=500")
-        endless = ("--seconds", "600", "--batch", "16384")
+        endless = ("--seconds", "600", "--connections", "1", "--in-flight", "1")
         writers = [
-            load(broker, "kept", *short, *endless, "--connections", "2", "--in-flight", "2"),
-            load(broker, "short", *short, "--create", "durability=pagecache", *endless, "--connections", "1", "--in-flight", "1"),
+            load(broker, "kept", *short, *endless, "--batch", "16384"),
+            load(broker, "short", *short, *endless, "--create", "durability=pagecache", "--batch", "2048"),
         ]
         try:
             began = time.monotonic()

@@ -61,6 +61,7 @@ class Checkpoint(msgspec.Struct):
     """What a clean shutdown leaves: with it nothing has to be scanned or listed at the next start."""
 
     partitions: list[CleanPartition]
+    doomed: list[str] = []  # folders that were to be removed and are there still
     v: int = 1
 
 
@@ -191,6 +192,8 @@ class Shelf:
             for row in checkpoint.partitions:
                 if (row.topic, row.index, row.topic_id) not in known:
                     self._doom(f"{LOG_FOLDER}/{row.topic}-{row.index}")
+            for folder in checkpoint.doomed:
+                self._remove_later(folder)
         self._done_revision = self._image.revision
         return recovered
 
@@ -498,7 +501,7 @@ class Shelf:
             self._remove_next()
 
     def _remove_next(self) -> None:
-        if not self._doomed:
+        if not self._doomed or self._closed:
             return
         folder = self._doomed[0]
 
@@ -560,7 +563,7 @@ class Shelf:
         if together and (failed := await self._world.offload(sync_all)) is not None:
             self._log("the disk could not be synced; all logs are recovered at the next start", error=str(failed))
             return
-        data = msgspec.json.encode(Checkpoint(rows))
+        data = msgspec.json.encode(Checkpoint(rows, list(self._doomed)))
 
         def write() -> None:
             file = self._files.open(CHECKPOINT + ".tmp", create=True)

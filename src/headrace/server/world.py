@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,10 @@ class RealWorld:
         self.files = files
         self._loop = asyncio.get_running_loop()
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="headrace")
+        # All threads begin now: making one holds the interpreter's lock, and with it the loop.
+        together = threading.Barrier(threads)
+        for _ in range(threads):
+            self._pool.submit(together.wait)
 
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
