@@ -65,12 +65,17 @@ class Checkpoint(msgspec.Struct):
     v: int = 1
 
 
+class GivenUp(Exception):
+    """Recovery was left in the middle; the next start begins it again."""
+
+
 class Progress:
     """How far recovery has come; somebody else shows it."""
 
-    __slots__ = ("logs_done", "logs_total", "read")
+    __slots__ = ("given_up", "logs_done", "logs_total", "read")
 
     def __init__(self) -> None:
+        self.given_up = False  # the node is to stop: threads leave their logs where they are
         self.logs_done = 0
         self.logs_total = 0
         self.read: dict[str, int] = {}  # bytes of each log that is being recovered or has been; threads write, keys stay
@@ -254,10 +259,14 @@ class Shelf:
         def open_some(some: list[tuple[TopicImage, PartitionImage]]) -> list[Log]:
             logs = []
             for topic, part in some:
+                if progress.given_up:
+                    raise GivenUp
                 folder = _folder(topic, part)
 
                 def note(done: int, total: int, folder: str = folder) -> None:
                     progress.read[folder] = done
+                    if progress.given_up:
+                        raise GivenUp
 
                 settings = policies[topic.id].log
                 logs.append(Log.open(files, folder, settings, now_ms=now_ms, progress=note, is_synced=True))

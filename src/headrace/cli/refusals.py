@@ -40,7 +40,7 @@ HINTS: dict[Code, tuple[str, str]] = {
     Code.BAD_TOPIC_NAME: ("a name has 1 to 249 of the characters a-z A-Z 0-9 . _ -", "choose another name"),
     Code.BAD_PARTITIONS: ("partitions can be added, not taken away", "headrace topic describe {name}"),
     Code.BAD_REPLICAS: ("there are fewer brokers than replicas were asked for", "leave --replicas out"),
-    Code.BAD_CONFIG: ("the setting's name or value is wrong", "headrace topic describe {name} shows the names"),
+    Code.BAD_CONFIG: ("the setting's name or value is wrong", "docs/settings.md lists names and bounds"),
     Code.GROUP_NOT_FOUND: ("the name is misspelled, or the group's offsets have expired", "headrace group list"),
     Code.GROUP_NOT_EMPTY: ("consumers of the group are still running", "stop them; headrace group describe {name} names them"),
     Code.UNKNOWN_MEMBER: ("consumers of the group are still running", "stop them; headrace group describe {name} names them"),

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from headrace import __version__
 from headrace.base.errors import Refused
-from headrace.base.settings import Settings
+from headrace.base.settings import Address, Settings
 from headrace.cluster.stores.embedded import open_embedded
 from headrace.server import linux
 from headrace.server.disk import DiskFiles
@@ -176,7 +176,8 @@ async def _serve(
         http = await _listen_http(settings, node)
         telling = loop.create_task(_tell_recovery(node, recovering)) if recovering is not None else None
         try:
-            await node.start()
+            if not await start_unless_told(node, stop, failure):
+                return 70 if failure else 0
         finally:
             if telling is not None:
                 telling.cancel()
@@ -195,8 +196,8 @@ async def _serve(
         meter.start(loop)
         started(
             Started(
-                f"{listener.host}:{listener.port}",
-                f"{http.host}:{http.port}",
+                str(Address(listener.host, listener.port)),
+                str(Address(http.host, http.port)),
                 root,
                 node.cluster_id,
                 settings.node_id,
@@ -212,6 +213,30 @@ async def _serve(
             await http.stop()
         world.close()
     return 70 if failure else 0
+
+
+async def start_unless_told(node: Node, stop: asyncio.Event, failure: list[BaseException]) -> bool:
+    """Start the node; False when it was told to stop before. Recovery may take minutes, and nobody should wait for it to stop."""
+    starting = asyncio.create_task(node.start())
+    told = asyncio.create_task(stop.wait())
+    await asyncio.wait((starting, told), return_when=asyncio.FIRST_COMPLETED)
+    told.cancel()
+    if not starting.done() and (node.recovering or failure):
+        node.progress.given_up = True
+        starting.cancel()
+    try:
+        await starting
+    except asyncio.CancelledError:
+        return False
+    except OSError as error:
+        raise StartRefused(
+            "data-folder-unusable",
+            "the data folder cannot be used",
+            str(error),
+            "the disk is full or failing, or something in the folder is not what Headrace left there",
+            "look at the path in the message; name another folder: --data DIR",
+        ) from error
+    return True
 
 
 class _KafkaListener:
@@ -232,7 +257,7 @@ async def _listen_kafka(settings: Settings, node: Node) -> _KafkaListener:
             node.edge.make, address.host, address.port, backlog=_BACKLOG, reuse_address=True
         )
     except OSError as error:
-        raise _address_taken("kafka", f"{address.host}:{address.port}", error) from error
+        raise _address_taken("kafka", str(address), error) from error
     host, port = server.sockets[0].getsockname()[:2]
     return _KafkaListener(server, address.host if address.host != "" else host, port)
 
@@ -256,7 +281,7 @@ async def _listen_http(settings: Settings, node: Node) -> HttpServer:
     try:
         return await start_http(address.host, address.port, probe_routes(node.metrics, figures, lambda: node.not_ready))
     except OSError as error:
-        raise _address_taken("http", f"{address.host}:{address.port}", error) from error
+        raise _address_taken("http", str(address), error) from error
 
 
 def _address_taken(what: str, address: str, error: OSError) -> StartRefused:

@@ -26,7 +26,7 @@ from headrace.broker.broker import Broker
 from headrace.broker.flushing import Flusher
 from headrace.broker.housekeeping import Housekeeping
 from headrace.broker.lag import LagSampler
-from headrace.broker.shelf import Progress, Shelf
+from headrace.broker.shelf import LOG_FOLDER, Progress, Shelf
 from headrace.broker.tasks import Tasks
 from headrace.cluster.image import Delta, Image
 from headrace.cluster.keeper import ImageKeeper
@@ -117,6 +117,8 @@ class Node:
         settings, files = self.settings, self.world.files
         identity = await self.world.offload(lambda: read_identity(files))
         self._check_identity(identity)
+        if identity is None:
+            await self.world.offload(lambda: check_strange_logs(files, self._root))
         await self.keeper.begin()
         self.tasks.spawn(self.keeper.run())
         if identity is not None and self.image.cluster_id is None:
@@ -188,6 +190,11 @@ class Node:
                 f"start with --node-id {identity.node_id}, or name another folder: --data DIR",
             )
 
+    @property
+    def recovering(self) -> bool:
+        """Logs are still being opened: a node that is left here is like one that was killed, and loses nothing by it."""
+        return not self._opened
+
     def ready(self, listener: Listener) -> None:
         """Clients may come."""
         self._listener = listener
@@ -239,6 +246,22 @@ def read_identity(files: Files) -> Identity | None:
             "the file was edited or damaged",
             "restore it from a backup; it holds format, cluster_id and node_id",
         ) from broken
+
+
+def check_strange_logs(files: Files, root: str) -> None:
+    """A node removes what lies in `log/` and belongs to no topic, so it takes no folder for its own that it did not make.
+
+    (`--data /var` would mean `/var/log`.) The identity is durable before `log/` is made: no crash leaves one without the other.
+    """
+    strange = files.list(LOG_FOLDER) if files.exists(LOG_FOLDER) else []
+    if strange:
+        raise StartRefused(
+            "identity-missing",
+            f"the data folder has a folder {LOG_FOLDER}/, but nothing says that it is Headrace's",
+            f"{root}/{LOG_FOLDER} holds {strange[0]} ({len(strange)} in all), and there is no {IDENTITY} in {root}",
+            f"--data names a folder that belongs to something else, or {IDENTITY} was removed",
+            f"name another folder: --data DIR; or restore {IDENTITY} from a backup",
+        )
 
 
 def write_identity(files: Files, identity: Identity) -> None:

@@ -102,6 +102,18 @@ def test_a_folder_is_one_nodes_of_one_cluster():
     on_a_machine(main)
 
 
+def test_a_log_folder_that_is_somebody_elses_is_not_touched():
+    """`serve --data /var` took /var/log for its own and removed everything in it, because no topic was called so."""
+
+    async def main(machine: Machine) -> None:
+        machine.files.make_folder("log")
+        machine.files.make_folder("log/journal-0")
+        assert await machine.refusal() == "identity-missing"
+        assert machine.files.list("log") == ["journal-0"] and not machine.files.exists(IDENTITY)
+
+    on_a_machine(main)
+
+
 def test_another_cluster_is_refused():
     async def main(machine: Machine) -> None:
         node = machine.node(cluster_id="mine")
