@@ -84,9 +84,8 @@ def refuse_open_listeners(settings: Settings) -> CliError | None:
 
 
 def start_block(facts: Started, command: str) -> str:
-    server = (
-        "" if facts.kafka == SERVER_DEFAULT else f" --server {shlex.quote(facts.kafka)}"
-    )  # a shell may take [::1] for a pattern
+    # Quoted: a shell may take [::1] for a pattern.
+    server = "" if facts.kafka == SERVER_DEFAULT else f" --server {shlex.quote(facts.kafka)}"
     return f"""\
 Headrace {__version__} is ready after {facts.seconds:.2f} s
   data     {facts.data} (cluster {facts.cluster_id}, node {facts.node_id})
