@@ -57,7 +57,7 @@ def test_acks_0_is_not_answered():
         partition = await node.create("t")
         assert node.call(handle, request(("t", 0, new_batch(node)), acks=0), 9) is None
         assert partition.log.end_offset == 1
-        wide = new_batch(node, *[b"v"] * 3_000)
+        wide = new_batch(node, *[b"v"] * 10_001)
         assert await node.ask(handle, request(("t", 0, wide), acks=0), 9) is None
         assert partition.log.end_offset == 3_001
 
@@ -74,7 +74,7 @@ def test_acks_0_that_is_refused_ends_the_connection():
             await node.ask(handle, request(("t", 0, new_batch(node)), (gone, 0, new_batch(node)), acks=0), 13), ProtocolError
         )
         assert node.partition().log.end_offset == 1  # what could be taken was taken
-        wide = new_batch(node, *[b"v"] * 3_000)
+        wide = new_batch(node, *[b"v"] * 10_001)
         assert isinstance(await node.ask(handle, request(("t", 0, wide), ("u", 0, None), acks=0), 9), ProtocolError)
         asked = request(("t", 0, new_batch(node)), acks=0)
         asked.transactional_id = "x"
@@ -127,12 +127,12 @@ def test_a_batch_that_takes_long_is_judged_on_a_copy():
 
     async def main(node: Harness) -> None:
         partition = await node.create("t")
-        data = new_batch(node, *[b"v"] * 3_000)
+        data = new_batch(node, *[b"v"] * 10_001)
         work = node.call(handle, request(("t", 0, data), ("t", 0, new_batch(node, b"small"))), 9)
         data[:] = bytes(len(data))
         answer = await work
-        assert [row.base_offset for row in rows(await when(answer))] == [0, 3_000]
-        assert partition.committed_end == 3_001
+        assert [row.base_offset for row in rows(await when(answer))] == [0, 10_001]
+        assert partition.committed_end == 10_002
 
     play(main)
 
@@ -140,7 +140,7 @@ def test_a_batch_that_takes_long_is_judged_on_a_copy():
 def test_a_topic_that_is_deleted_while_a_batch_is_looked_at():
     async def main(node: Harness) -> None:
         await node.create("t")
-        work = asyncio.get_running_loop().create_task(node.ask(handle, request(("t", 0, new_batch(node, *[b"v"] * 3_000))), 9))
+        work = asyncio.get_running_loop().create_task(node.ask(handle, request(("t", 0, new_batch(node, *[b"v"] * 10_001))), 9))
         await asyncio.sleep(0)
         await node.delete("t")
         (row,) = rows(await work)
