@@ -202,7 +202,7 @@ def verify(args: Namespace, terminal: Terminal) -> int:
     if output.json:
         output.value({"segments": len(logs), "bytes": size, "batches": batches, "records": records, "findings": rows, "more": more})
     else:
-        output.say(f"{len(logs)} segments, {size} bytes, {batches} batches, {records} records checked")
+        output.say(f"{len(logs)} segment{'s' * (len(logs) != 1)}, {size} bytes, {batches} batches, {records} records checked")
         if rows:
             output.rows(rows, columns=["file", "position", "offset", "what"])
     if not findings:
