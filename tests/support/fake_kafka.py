@@ -291,6 +291,9 @@ class FakeTerminal:
         self.files: dict[str, str] = {}
         self.shields = 0
 
+    def abandon_output(self) -> None:
+        """There is no process whose end could complain."""
+
     def dial(self, host: str, port: int, timeout_s: float) -> Any:
         if self.kafka is None:
             raise ConnectionRefusedError(111, "Connection refused")

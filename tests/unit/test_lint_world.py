@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "headrace"
 
 # Where the windows are.
-OPEN_ROOMS = ("server", "cli", "testing", "pipelines")
+OPEN_ROOMS = ("server", "testing")
 # The one more file that opens a database by itself; only the supervisor's process uses it.
 SQLITE_FILE = "cluster/stores/embedded.py"
 
@@ -257,7 +257,7 @@ def test_what_is_allowed_is_not_found(source):
 
 
 def test_the_windows_are_where_they_belong():
-    for file in ("server/disk.py", "cli/serve.py", "testing.py"):
+    for file in ("server/disk.py", "server/terminal.py", "testing.py"):
         assert violations("import time, socket\nopen('x')\ntime.time()", file) == []
     assert violations("import sqlite3", SQLITE_FILE) == []
     assert len(violations("import sqlite3\nimport socket", SQLITE_FILE)) == 1

@@ -182,10 +182,15 @@ class Checked:
             self.more += 1
 
 
+def size_of(path: str) -> int:
+    with ReadOnlyFile(path) as file:
+        return file.size()
+
+
 def verify(args: Namespace, terminal: Terminal) -> int:
     output = Output(terminal, args.output)
     logs = find(args.path)
-    sizes = {log: os.path.getsize(log) for log in logs}
+    sizes = {log: size_of(log) for log in logs}
     checked: dict[str, Checked] = {}
     try:
         with Progress(terminal, "verify", sum(sizes.values()), "bytes", quiet=output.json) as progress:

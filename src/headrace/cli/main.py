@@ -58,21 +58,14 @@ def run(command: Command, args: argparse.Namespace, terminal: Terminal | None) -
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has gone (`| head`): not a failure, and Python must not complain at exit.
-        abandon_output(terminal)
+        terminal.abandon_output()
         return 0
     try:
         terminal.out.flush()
     except BrokenPipeError:
-        abandon_output(terminal)
+        terminal.abandon_output()
     terminal.err.write(text)
     return status
-
-
-def abandon_output(terminal: Terminal) -> None:
-    if terminal.out is sys.stdout:
-        import os
-
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def find_code(command: Command) -> Callable[[argparse.Namespace, Terminal], int]:

@@ -196,12 +196,11 @@ class DiskFile:
             self.unpin()
 
     def drop_cached(self) -> None:
-        if hasattr(os, "posix_fadvise"):
-            fd = self.pin()
-            try:
-                os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
-            finally:
-                self.unpin()
+        fd = self.pin()
+        try:
+            linux.drop_cached(fd)
+        finally:
+            self.unpin()
 
     def write_back(self, position: int, size: int) -> None:
         fd = self.pin()

@@ -57,6 +57,12 @@ def read_nowait(fd: int, buffer: bytearray | memoryview, position: int) -> int:
     return os.preadv(fd, [buffer], position)
 
 
+def drop_cached(fd: int) -> None:
+    """Clean pages leave the cache, so that the next read comes from the disk. A hint where the system has no such call."""
+    if hasattr(os, "posix_fadvise"):
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+
+
 def write_back(fd: int, position: int, size: int) -> None:
     """Start to write dirty pages, without waiting for them. A hint: what cannot be done is not an error."""
     if _libc is not None and hasattr(_libc, "sync_file_range"):

@@ -39,6 +39,11 @@ class Terminal:
 
     # --- streams -----------------------------------------------------------------------------------------------------
 
+    def abandon_output(self) -> None:
+        """Whoever read our output has gone: what Python still wants to write at its end goes nowhere."""
+        if self.out is sys.stdout:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
     def is_terminal(self, stream: TextIO) -> bool:
         try:
             return stream.isatty()
