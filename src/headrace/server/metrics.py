@@ -248,7 +248,7 @@ FAMILIES = (
         "headrace_loop_starved_seconds",
         "counter",
         (),
-        "Time the loop was ready to run while the machine gave the CPU to others.",
+        "Time the loop was ready to run while the machine, or the host of a virtual machine, gave the CPU to others.",
         lambda s: one(s.metrics.starved_ms / 1000),
     ),
     Family("headrace_open_files", "gauge", (), "Files of the data folder open now.", lambda s: one(s.figures.open_files)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headrace.base.metrics import Metrics
-from headrace.server.stall import BUSY_INTERVAL_S, IDLE_INTERVAL_S, StallMeter, StarvedClock
+from headrace.server.stall import BUSY_INTERVAL_S, IDLE_INTERVAL_S, StallMeter, StarvedClock, StolenClock
 
 
 class Loop:
@@ -29,12 +29,20 @@ class Machine:
         self.now = 100.0
         self.cpu = 0.0
         self.starved = 0.0
+        self.stolen = 0.0
         self.metrics = Metrics()
         self.loop = Loop()
-        self.meter = StallMeter(self.metrics, clock=lambda: self.now, cpu=lambda: self.cpu, starved=lambda: self.starved)
+        self.meter = StallMeter(
+            self.metrics, clock=lambda: self.now, cpu=lambda: self.cpu, starved=lambda: self.starved, stolen=self.take_stolen
+        )
         self.meter.start(self.loop)  # type: ignore[arg-type]
 
-    def turn(self, *, late: float = 0.0, cpu: float = 0.0, starved: float = 0.0) -> None:
+    def take_stolen(self) -> float:
+        stolen, self.stolen = self.stolen, 0.0
+        return stolen
+
+    def turn(self, *, late: float = 0.0, cpu: float = 0.0, starved: float = 0.0, stolen: float = 0.0) -> None:
+        self.stolen += stolen
         self.now += self.loop.delay + late
         self.cpu += cpu
         self.starved += starved
@@ -54,6 +62,47 @@ def test_time_in_the_run_queue_is_counted_apart():
     machine.turn(late=0.030, starved=0.025)
     assert round(machine.metrics.stall_ms.maximum, 3) == 5.0
     assert round(machine.metrics.starved_ms, 3) == 25.0
+
+
+def test_time_that_the_host_took_is_counted_apart():
+    machine = Machine()
+    machine.turn(late=0.037, stolen=0.030)
+    assert round(machine.metrics.stall_ms.maximum, 3) == 7.0
+    assert round(machine.metrics.starved_ms, 3) == 30.0
+    machine.turn(late=0.012, stolen=0.020)
+    assert round(machine.metrics.starved_ms, 3) == 42.0
+
+
+def test_what_the_host_took_long_ago_hides_no_stall():
+    machine = Machine()
+    machine.turn(stolen=0.030)
+    for _ in range(60):
+        machine.turn()
+    machine.turn(late=0.030)
+    assert round(machine.metrics.stall_ms.maximum, 3) == 30.0
+
+
+def test_the_stolen_clock_counts_the_cpu_that_the_thread_is_on(tmp_path):
+    stat, thread = tmp_path / "stat", tmp_path / "thread"
+
+    def write(first: int, second: int) -> None:
+        stat.write_text(
+            f"cpu  1 2 3 4 5 6 7 {first + second} 0 0\ncpu0 1 2 3 4 5 6 7 {first} 0 0\ncpu1 1 2 3 4 5 6 7 {second} 0 0\nintr 5\n"
+        )
+
+    write(100, 200)
+    thread.write_text("77 (a ) b) R " + " ".join(["0"] * 35) + " 1 0 0")
+    clock = StolenClock(str(stat), str(thread))
+    assert clock() == 0.0
+    write(150, 203)
+    assert round(clock() / clock.tick_s) == 3
+    assert clock() == 0.0
+    stat.write_text("rubbish")
+    assert clock() == 0.0
+    clock.close()
+    assert clock() == 0.0
+    assert StolenClock(str(tmp_path / "none"), str(thread))() == 0.0
+    assert StolenClock()() >= 0.0
 
 
 def test_more_starved_than_late_is_no_negative_stall():
