@@ -126,6 +126,7 @@ def await_leaders(wire: Wire, topic: str, partitions: int) -> None:
         assert isinstance(answer, MetadataResponse)
         found = answer.topics[0]
         if not found.error_code and sum(p.error_code == 0 and p.leader_id >= 0 for p in found.partitions) == partitions:
+            time.sleep(0.5)  # Kafka names a leader a moment before that leader takes it up
             return
         time.sleep(0.05)
     raise AssertionError(f"topic {topic} got no leaders in 30 s")
