@@ -55,13 +55,17 @@ class StarvedClock:
 
 
 class StolenClock:
-    """Seconds that the host has taken from the CPU this thread is on, since it was asked last. Zero where nobody tells."""
+    """Seconds that the host has taken from the CPU this thread is on, since it was asked last. Zero where nobody tells.
 
-    __slots__ = ("descriptors", "known", "tick_s")
+    A thread may have been moved since: of the CPU it was on before and the one it is on now, the one that lost more counts.
+    """
+
+    __slots__ = ("cpu", "descriptors", "known", "tick_s")
 
     def __init__(self, machine: str = "/proc/stat", thread: str = "/proc/thread-self/stat") -> None:
         self.descriptors: list[int] = []
         self.known: dict[int, int] = {}
+        self.cpu = -1
         self.tick_s = 1 / os.sysconf("SC_CLK_TCK")
         try:
             for path in (machine, thread):
@@ -75,8 +79,10 @@ class StolenClock:
             return 0.0
         try:
             cpu = int(os.pread(self.descriptors[1], 1024, 0).rpartition(b")")[2].split()[36])
+            before, self.cpu = self.cpu, cpu
             known, self.known = self.known, self._read()
-            return max(self.known[cpu] - known.get(cpu, self.known[cpu]), 0) * self.tick_s
+            taken = [self.known[one] - known[one] for one in (before, cpu) if one in known and one in self.known]
+            return max([0, *taken]) * self.tick_s
         except (OSError, IndexError, ValueError, KeyError):
             return 0.0
 

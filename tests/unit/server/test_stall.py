@@ -97,6 +97,11 @@ def test_the_stolen_clock_counts_the_cpu_that_the_thread_is_on(tmp_path):
     write(150, 203)
     assert round(clock() / clock.tick_s) == 3
     assert clock() == 0.0
+    write(150, 207)
+    thread.write_text("77 (a ) b) R " + " ".join(["0"] * 36) + " 0 0")
+    assert round(clock() / clock.tick_s) == 4, "moved from the second to the first"
+    write(150, 300)
+    assert clock() == 0.0
     stat.write_text("rubbish")
     assert clock() == 0.0
     clock.close()
