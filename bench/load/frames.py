@@ -15,6 +15,12 @@ from headrace.protocols.kafka.messages.create_topics import (
     CreateTopicsResponse,
 )
 from headrace.protocols.kafka.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
+from headrace.protocols.kafka.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
 from headrace.protocols.kafka.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from headrace.protocols.kafka.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 from headrace.records.build import build_batch
@@ -23,6 +29,7 @@ from tests.support.wire import Wire, frame
 
 PRODUCE, FETCH, METADATA, CREATE_TOPICS = 0, 1, 3, 19
 PRODUCE_VERSION, FETCH_VERSION, METADATA_VERSION, CREATE_TOPICS_VERSION = 9, 12, 9, 5
+LIST_OFFSETS, LIST_OFFSETS_VERSION = 2, 5
 CLIENT_ID = "headrace-bench"
 CODECS = {"none": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
 
@@ -126,7 +133,13 @@ def await_leaders(wire: Wire, topic: str, partitions: int) -> None:
         assert isinstance(answer, MetadataResponse)
         found = answer.topics[0]
         if not found.error_code and sum(p.error_code == 0 and p.leader_id >= 0 for p in found.partitions) == partitions:
-            time.sleep(0.5)  # Kafka names a leader a moment before that leader takes it up
+            break
+        time.sleep(0.05)
+    while time.monotonic() < deadline:  # Kafka names a leader a moment before that leader takes it up
+        parts = [ListOffsetsPartition(index, timestamp=-1) for index in range(partitions)]
+        asked = wire.ask(LIST_OFFSETS, LIST_OFFSETS_VERSION, ListOffsetsRequest(-1, 0, [ListOffsetsTopic(topic, parts)]))
+        assert isinstance(asked, ListOffsetsResponse)
+        if not any(part.error_code for part in asked.topics[0].partitions):
             return
         time.sleep(0.05)
     raise AssertionError(f"topic {topic} got no leaders in 30 s")
