@@ -28,7 +28,7 @@ class TopicPolicy:
         "walk",
     )
 
-    def __init__(self, settings: TopicSettings, *, producer_expiry_ms: int, jitter_ms: int = 0) -> None:
+    def __init__(self, settings: TopicSettings, *, producer_expiry_ms: int) -> None:
         self.fsynced = settings.fsynced
         self.walk = settings.validate_records
         self.batch_size_max = settings.batch_size_max
@@ -47,7 +47,7 @@ class TopicPolicy:
         self.inflated_size_max = INFLATED_SIZE_MAX
         self.log = LogSettings(
             segment_bytes=settings.segment_size_bytes,
-            segment_ms=max(settings.segment_ms - jitter_ms, 1),
+            segment_ms=settings.segment_ms,
             index_interval_bytes=settings.index_interval_bytes,
             index_size_max=settings.index_size_bytes_max,
             retention_ms=settings.retention_ms,

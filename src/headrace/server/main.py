@@ -186,7 +186,7 @@ async def _serve(
         connections = max((descriptors - settings.open_files_max - _DESCRIPTORS_SPARE) // 2, 16)
         if connections < settings.connections_max:
             node.edge.connections_max = connections
-            note("the limit of open files leaves room for fewer connections", open_files=descriptors, connections=connections)
+            log.debug("the limit of open files leaves room for fewer connections", open_files=descriptors, connections=connections)
         # What is there now stays: the collector need not look at it again. (With 2,000 partitions this takes 40 ms.)
         gc.collect()
         gc.freeze()

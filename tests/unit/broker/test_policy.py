@@ -35,7 +35,3 @@ def test_durability_validation_and_time():
         durability="pagecache", record_validation="header", message_timestamp_type="LogAppendTime", cleanup_policy="compact"
     )
     assert (other.fsynced, other.walk, other.append_time, other.compact, other.log.delete) == (False, False, True, True, False)
-
-
-def test_jitter_never_takes_all_of_a_segments_time():
-    assert TopicPolicy(TopicSettings({"segment.ms": "10"}), producer_expiry_ms=1, jitter_ms=50).log.segment_ms == 1
